@@ -1,0 +1,128 @@
+# kc: build, test, install. `make` builds into $(BUILD); BUILD=build-NAME keeps another configuration beside it.
+# Files are found by folder: adding a .c file to a folder is all it takes to build it.
+
+BUILD      ?= build
+LLVM       ?= 22
+PREFIX     ?= /usr/local
+CC         ?= gcc
+ifeq ($(origin CC),default)
+CC         := gcc
+endif
+CXX        := $(if $(filter clang%,$(CC)),$(subst clang,clang++,$(CC)),g++)
+CLANG      ?= clang-$(LLVM)
+LLVM_CONFIG ?= llvm-config-$(LLVM)
+
+OPT        ?= -O2
+WARN       := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+CFLAGS_ALL  = -std=c11 $(OPT) -g $(WARN) -fPIC -fvisibility=hidden -ffp-contract=off -D_GNU_SOURCE -I. -I$(BUILD)/gen $(SAN) $(CFLAGS)
+DEPFLAGS    = -MMD -MP
+LDFLAGS_ALL = -fuse-ld=lld $(SAN) $(LDFLAGS)
+
+# ---- what each folder becomes ------------------------------------------------------------------
+IR_SRC      := $(wildcard ir/*.c)
+PASSES_SRC  := $(wildcard passes/*.c)
+TARGETS_SRC := $(wildcard targets/*.c targets/common/*.c targets/cuda/*.c targets/hip/*.c)
+KC_SRC      := $(wildcard compiler/*.c compiler/*/*.c)
+RT_SRC      := $(wildcard runtime/*.c runtime/cuda/*.c runtime/hip/*.c)
+KCRUN_SRC   := $(wildcard runtime/kcrun/*.c)
+REF_SRC     := $(wildcard runtime/ref/*.c)
+SIM_SRC     := $(wildcard runtime/sim/*.c)
+SIMCUDA_SRC := $(wildcard runtime/sim/cuda/*.c)
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+LIBDIR := $(BUILD)/lib
+INTDIR := $(BUILD)/lib/internal
+IR_LIB      := $(INTDIR)/libkcir.a
+PASSES_LIB  := $(INTDIR)/libkcpasses.a
+TARGETS_LIB := $(INTDIR)/libkctargets.a
+COMPILER_LIB := $(INTDIR)/libkccompiler.a
+SIM_LIB     := $(INTDIR)/libkcsim.a
+
+# Integer expressions are plain C that the compiler and the runtime share.
+RT_SHARED   := ir/expr.c ir/expr_parse.c
+
+-include build.mk
+.DEFAULT_GOAL := all
+.PHONY: all clean install test san fuzz bench docs format lint device
+.SECONDARY:
+
+all: $(BUILD)/bin/kc $(BUILD)/bin/kcrun $(LIBDIR)/libkcrt.so $(LIBDIR)/libkcrt.a $(LIBDIR)/libkcrt_ref.so \
+     $(LIBDIR)/libkcsim_cuda.so $(BUILD)/sim/libcuda.so.1
+
+# ---- LLVM, linked statically into kc alone --------------------------------------------------------
+LLVM_CFLAGS  = $(shell $(LLVM_CONFIG) --cflags | tr ' ' '\n' | grep -E '^-(I|D)' | grep -v NDEBUG)
+LLVM_LIBS    = $(shell $(LLVM_CONFIG) --link-static --libs nvptx amdgpu passes bitreader bitwriter irreader linker ipo asmparser) \
+               $(shell $(LLVM_CONFIG) --link-static --system-libs)
+
+$(BUILD)/obj/targets/%.o: CFLAGS_ALL += $(LLVM_CFLAGS)
+$(BUILD)/obj/tests/unit/targets/%.o: CFLAGS_ALL += $(LLVM_CFLAGS)
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(DEPFLAGS) -c $< -o $@
+
+$(BUILD)/obj/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 $(OPT) -g -fPIC -fno-rtti -fno-exceptions -I. $(LLVM_CFLAGS) -w $(SAN) $(DEPFLAGS) -c $< -o $@
+
+define archive
+@mkdir -p $(@D); rm -f $@
+ar rcs $@ $^
+endef
+
+$(IR_LIB): $(call obj,$(IR_SRC)) ; $(archive)
+$(PASSES_LIB): $(call obj,$(PASSES_SRC)) ; $(archive)
+$(TARGETS_LIB): $(call obj,$(TARGETS_SRC)) $(TARGETS_EXTRA_OBJ) ; $(archive)
+$(COMPILER_LIB): $(filter-out $(BUILD)/obj/compiler/main.o,$(call obj,$(KC_SRC))) ; $(archive)
+$(SIM_LIB): $(call obj,$(SIM_SRC) $(SIMCUDA_SRC)) ; $(archive)
+$(LIBDIR)/libkcrt.a: $(call obj,$(RT_SRC) $(RT_SHARED)) ; $(archive)
+
+$(LIBDIR)/libkcrt.so: $(call obj,$(RT_SRC) $(RT_SHARED))
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libkcrt.so -Wl,--as-needed -o $@ $^ -ldl -lpthread
+
+$(LIBDIR)/libkcrt_ref.so: $(call obj,$(REF_SRC) $(IR_SRC))
+	$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libkcrt_ref.so -o $@ $^ -lm -lpthread
+
+$(LIBDIR)/libkcsim_cuda.so: $(call obj,$(SIM_SRC) $(SIMCUDA_SRC))
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libcuda.so.1 -o $@ $^ -lm -lpthread
+
+$(BUILD)/sim/libcuda.so.1: $(LIBDIR)/libkcsim_cuda.so
+	@mkdir -p $(@D)
+	ln -sf ../lib/libkcsim_cuda.so $@
+
+$(BUILD)/bin/kc: $(BUILD)/obj/compiler/main.o $(COMPILER_LIB) $(PASSES_LIB) $(TARGETS_LIB) $(IR_LIB) $(LIBDIR)/libkcrt.a $(KC_EXTRA_OBJ)
+	@mkdir -p $(@D)
+	$(CXX) -no-pie $(LDFLAGS_ALL) -Wl,--gc-sections -o $@ $(BUILD)/obj/compiler/main.o -Wl,--start-group $(COMPILER_LIB) $(PASSES_LIB) \
+	  $(TARGETS_LIB) $(IR_LIB) $(LIBDIR)/libkcrt.a -Wl,--end-group $(KC_EXTRA_OBJ) $(LLD_LIBS) $(LLVM_LIBS) -lyaml -lcjson -lm -ldl -lpthread
+
+$(BUILD)/bin/kcrun: $(call obj,$(KCRUN_SRC)) $(LIBDIR)/libkcrt.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm -ldl -lpthread
+
+# ---- unit tests: tests/unit/FOLDER/test_x.c becomes $(BUILD)/test/FOLDER/test_x -----------------------
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
+UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/test/%,$(UNIT_SRC))
+
+unit: $(UNIT_BIN)
+UNIT_LIBS = $(PASSES_LIB) $(IR_LIB)
+$(BUILD)/test/compiler/%: UNIT_LIBS = $(COMPILER_LIB) $(PASSES_LIB) $(TARGETS_LIB) $(IR_LIB) $(LIBDIR)/libkcrt.a
+$(BUILD)/test/compiler/%: UNIT_SYS = $(LLD_LIBS) $(LLVM_LIBS) -lyaml -lcjson -lstdc++
+$(BUILD)/test/compiler/%: $(COMPILER_LIB) $(TARGETS_LIB) $(LIBDIR)/libkcrt.a
+$(BUILD)/test/targets/%: UNIT_LIBS = $(TARGETS_LIB) $(PASSES_LIB) $(IR_LIB)
+$(BUILD)/test/targets/%: UNIT_SYS = $(LLD_LIBS) $(LLVM_LIBS) -lstdc++
+$(BUILD)/test/targets/%: $(TARGETS_LIB)
+$(BUILD)/test/runtime/%: UNIT_LIBS = $(LIBDIR)/libkcrt.a
+$(BUILD)/test/runtime/%: $(LIBDIR)/libkcrt.a
+$(BUILD)/test/sim/%: UNIT_LIBS = $(SIM_LIB)
+$(BUILD)/test/sim/%: $(SIM_LIB)
+$(BUILD)/test/ir/%: UNIT_LIBS = $(IR_LIB)
+$(BUILD)/test/%: $(BUILD)/obj/tests/unit/%.o $(PASSES_LIB) $(IR_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $< -Wl,--start-group $(UNIT_LIBS) -Wl,--end-group $(UNIT_SYS) -lcmocka -lm -ldl -lpthread
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,70 @@
+// Element types: one table, and exact conversion of single elements to and from double.
+#ifndef KC_IR_DTYPE_H
+#define KC_IR_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+//      name        bits class        DLPack code/bits  exponent bits, mantissa bits   built
+#define KC_DTYPES(X)                                                                       \
+    X(f64,          64,  FLOAT,       2, 64,            11, 52,                        1)  \
+    X(f32,          32,  FLOAT,       2, 32,             8, 23,                        1)  \
+    X(f16,          16,  FLOAT,       2, 16,             5, 10,                        1)  \
+    X(bf16,         16,  FLOAT,       4, 16,             8,  7,                        1)  \
+    X(f8e4m3,        8,  FLOAT,      10,  8,             4,  3,                        0)  \
+    X(f8e5m2,        8,  FLOAT,      12,  8,             5,  2,                        0)  \
+    X(f8e4m3fnuz,    8,  FLOAT,      11,  8,             4,  3,                        0)  \
+    X(f8e5m2fnuz,    8,  FLOAT,      13,  8,             5,  2,                        0)  \
+    X(f8e8m0,        8,  FLOAT,      14,  8,             8,  0,                        0)  \
+    X(f4e2m1,        4,  FLOAT,      17,  4,             2,  1,                        0)  \
+    X(i64,          64,  INT,         0, 64,             0,  0,                        1)  \
+    X(i32,          32,  INT,         0, 32,             0,  0,                        1)  \
+    X(i16,          16,  INT,         0, 16,             0,  0,                        1)  \
+    X(i8,            8,  INT,         0,  8,             0,  0,                        1)  \
+    X(u8,            8,  UINT,        1,  8,             0,  0,                        1)  \
+    X(i4,            4,  INT,         0,  4,             0,  0,                        0)  \
+    X(bool,          8,  BOOL,        6,  8,             0,  0,                        1)
+
+typedef enum {
+#define X(name, ...) KC_##name,
+    KC_DTYPES(X)
+#undef X
+    KC_DTYPE_COUNT,
+    KC_DTYPE_NONE = -1,
+} kc_dtype;
+
+typedef enum { KC_CLASS_FLOAT, KC_CLASS_INT, KC_CLASS_UINT, KC_CLASS_BOOL } kc_dtype_class;
+
+typedef struct {
+    const char *name;
+    int bits;
+    kc_dtype_class class;
+    int dl_code, dl_bits;               // DLPack DLDataTypeCode and bits
+    int exponent_bits, mantissa_bits;
+    bool built;                         // false: known to the language, refused by name
+} kc_dtype_info;
+
+extern const kc_dtype_info kc_dtype_table[KC_DTYPE_COUNT];
+
+kc_dtype kc_dtype_find(const char *name, size_t length); // KC_DTYPE_NONE when unknown
+static inline const char *kc_dtype_name(kc_dtype t) { return kc_dtype_table[t].name; }
+static inline int kc_dtype_bytes(kc_dtype t) { return kc_dtype_table[t].bits / 8; } // 0 for 4-bit types
+static inline bool kc_dtype_is_float(kc_dtype t) { return kc_dtype_table[t].class == KC_CLASS_FLOAT; }
+static inline bool kc_dtype_is_integer(kc_dtype t) { return kc_dtype_table[t].class == KC_CLASS_INT || kc_dtype_table[t].class == KC_CLASS_UINT; }
+
+// The rules of the model language.
+kc_dtype kc_dtype_promote(kc_dtype a, kc_dtype b);   // NumPy 2 promotion; bf16 with f16 gives f32
+kc_dtype kc_dtype_compute(kc_dtype);                 // what arithmetic on it gives: floats below f32 give f32
+kc_dtype kc_dtype_accumulate(kc_dtype);              // what sum and prod give: f32/f64; i64 for i64, else i32
+
+// One element. Loads are exact for every type but i64, for which see the _i64 pair.
+double kc_dtype_load(kc_dtype, const void *at);            // bool gives 0 or 1
+int64_t kc_dtype_load_i64(kc_dtype, const void *at);       // integer and bool types
+void kc_dtype_store(kc_dtype, void *at, double);           // float types: to nearest even; overflow as `cast` says
+void kc_dtype_store_i64(kc_dtype, void *at, int64_t);      // integer types wrap; bool: value != 0
+double kc_dtype_round(kc_dtype, double);                   // to nearest even in that float type, as a double
+double kc_dtype_ulp(kc_dtype, double);                     // spacing of the type at that value (least denormal near 0)
+int64_t kc_dtype_saturate(kc_dtype, double);               // float to integer cast: truncate, saturate, NaN gives 0
+
+#endif
