@@ -1,0 +1,319 @@
+// The IR: one node type for tensor IR and tile IR.
+//
+// A module holds functions; a function body, a kernel, a loop, a reduction's combiner are regions of one block.
+// An op has operands (with use lists), results, attributes (which ones, the op table says), at most one region, and
+// a source location that survives rewriting. What is legal where is a column of the op table (ir/ops.def), and so is
+// everything passes need to know: traits, type rules, operand segments. Passes ask the table, never names.
+//
+// Ownership: everything lives in the module's arena; erasing an op unlinks it. Integer expressions (shapes, grids,
+// predicates) live in expression pools: each function has one, and each `variant` has a copy with the same symbols
+// in the same order but stronger facts. kc_op_pool() finds the one that governs an op.
+//
+// Text: kc_module_print writes, kc_module_parse reads; print(parse(x)) == x for canonical text. See docs/IR.md.
+#ifndef KC_IR_IR_H
+#define KC_IR_IR_H
+
+#include "ir/arena.h"
+#include "ir/diag.h"
+#include "ir/dtype.h"
+#include "ir/expr.h"
+#include "ir/layout.h"
+
+enum { KC_MAX_RANK = 8, KC_MAX_SEGMENTS = 4, KC_MAX_ATTRS = 12 };
+
+// ---- types ---------------------------------------------------------------------------------------------------
+
+typedef enum {
+    KC_TYPE_NONE,
+    KC_TYPE_TENSOR, // f16[M, K] or f16[M, K]@[ldw, 1]; symbolic; in a kernel's tile form: a buffer in global memory
+    KC_TYPE_TILE,   // tile<64x32xf16> or tile<64x32xf16, #0>; rank 0 is a scalar and prints as `f16`
+    KC_TYPE_SHARED, // shared<2x64x32xf16, #1>: a buffer in shared memory; stages first when there are several
+    KC_TYPE_TOKEN,  // an asynchronous operation that has been started
+} kc_type_kind;
+
+typedef struct {
+    kc_type_kind kind;
+    kc_dtype elem;
+    int rank;
+    const kc_expr *shape[KC_MAX_RANK];   // TENSOR
+    const kc_expr *strides[KC_MAX_RANK]; // TENSOR, in elements; strides[0] NULL: contiguous row-major
+    int64_t tile[KC_MAX_RANK];           // TILE and SHARED: extents. A tile's are powers of two times repetitions
+    const kc_layout *layout;             // TILE and SHARED after `layout`, else NULL
+} kc_type;
+
+// ---- nodes ---------------------------------------------------------------------------------------------------
+
+typedef struct kc_op kc_op;
+typedef struct kc_value kc_value;
+typedef struct kc_block kc_block;
+typedef struct kc_module kc_module;
+
+typedef enum {
+#define OP(id, ...) KC_OP_##id,
+#include "ir/ops.def"
+#undef OP
+    KC_OP_COUNT
+} kc_opcode;
+
+typedef enum {
+#define ATTR(id, ...) KC_ATTR_##id,
+#include "ir/attrs.def"
+#undef ATTR
+    KC_ATTR_COUNT
+} kc_attr_key;
+
+typedef enum {
+    KC_ATTR_NONE, KC_ATTR_INT, KC_ATTR_FLOAT, KC_ATTR_STRING, KC_ATTR_DTYPE, KC_ATTR_EXPR,
+    KC_ATTR_INTS, KC_ATTR_EXPRS, KC_ATTR_FLOATS, KC_ATTR_STRINGS,
+} kc_attr_kind;
+
+typedef struct {
+    kc_attr_key key;
+    int count; // of the lists
+    union {
+        int64_t integer;   // INT (also booleans)
+        double number;     // FLOAT
+        const char *string;
+        kc_dtype dtype;
+        const kc_expr *expr;
+        const int64_t *integers;
+        const kc_expr *const *exprs;
+        const double *numbers;
+        const char *const *strings;
+    };
+} kc_attr;
+
+typedef struct kc_use {
+    kc_value *value;
+    kc_op *user;
+    int index; // in user->operands
+    struct kc_use *next, *previous;
+} kc_use;
+
+struct kc_value {
+    kc_type type;
+    const char *name; // without %, readable, not necessarily unique until printing; NULL: the printer numbers it
+    kc_op *def;       // NULL for a block argument
+    kc_block *block;  // the block whose argument it is, else NULL
+    int index;        // among the results or the block's arguments
+    kc_use *uses;
+    void *data;       // scratch of the running pass
+};
+
+struct kc_block {
+    kc_op *parent;
+    kc_value **args;
+    int n_args, args_capacity;
+    kc_op *first, *last;
+};
+
+struct kc_op {
+    kc_opcode code;
+    kc_loc loc;
+    kc_use *operands; // owns its entries
+    int n_operands;
+    int segments[KC_MAX_SEGMENTS]; // operands of each segment of the op's row
+    kc_value **results;
+    int n_results;
+    kc_attr attrs[KC_MAX_ATTRS];
+    int n_attrs;
+    kc_block *body;       // the region, or NULL
+    kc_expr_pool *pool;   // FUNC and VARIANT: the pool of the expressions inside; else NULL
+    kc_block *block;      // where it stands
+    kc_op *previous, *next;
+    int order;            // position in its block, kept by kc_block_renumber
+    void *data;           // scratch of the running pass
+};
+
+struct kc_module {
+    kc_arena *arena;
+    const char *name;
+    const char *target; // "cuda:sm_80,attribute=value" once a target is chosen, else NULL
+    kc_block *body;     // FUNC ops
+};
+
+// ---- the op table --------------------------------------------------------------------------------------------
+
+// Levels at which an op is legal.
+enum {
+    KC_LEVEL_COMPOSITE = 1, // tensor IR as the frontend makes it
+    KC_LEVEL_TENSOR = 2,    // tensor IR of primitives, after decompose
+    KC_LEVEL_TILE = 4,      // tile IR before layouts
+    KC_LEVEL_LAYOUT = 8,    // tile IR with layouts and explicit shared memory
+    KC_LEVEL_ALL_TENSOR = 3, KC_LEVEL_ALL_TILE = 12, KC_LEVEL_ALL = 15,
+};
+
+// Traits.
+enum {
+    KC_PURE = 1,          // no effect: may be removed, duplicated, reordered
+    KC_ELEMENTWISE = 2,   // result element depends on the same element of each operand alone
+    KC_COMMUTATIVE = 4,
+    KC_MOVEMENT = 8,      // moves elements, computes nothing (transpose, slice, ...)
+    KC_REDUCTION = 16,
+    KC_CONTRACTION = 32,
+    KC_TERMINATOR = 64,
+    KC_CHEAP = 128,       // a few instructions an element: recomputing costs less than storing
+    KC_READS_GLOBAL = 256, KC_WRITES_GLOBAL = 512, KC_READS_SHARED = 1024, KC_WRITES_SHARED = 2048,
+    KC_BARRIER = 4096,
+    KC_ISOLATED = 8192,   // its region sees only its own arguments
+    KC_COLLECTIVE = 16384, // all threads of the block carry it out together
+    KC_ASYNC = 32768,      // gives a token
+};
+
+// How the result types follow from operands and attributes; one function per rule in ir/type_rules.c.
+typedef enum {
+    KC_RULE_SAME,     // all operands one dtype; result likewise
+    KC_RULE_COMPARE,  // operands one dtype; result bool
+    KC_RULE_SELECT,   // bool, T, T -> T
+    KC_RULE_CAST,     // attribute dtype
+    KC_RULE_GIVEN,    // stated by the builder; the verifier checks op-specific facts
+    KC_RULE_NONE,     // no results
+} kc_type_rule;
+
+// Element types an elementwise op accepts.
+typedef enum {
+    KC_DOMAIN_ANY,     // every built type
+    KC_DOMAIN_REAL,    // f32 f64
+    KC_DOMAIN_FLOAT,   // f16 bf16 f32 f64
+    KC_DOMAIN_NUMBER,  // f32 f64 and integers: arithmetic
+    KC_DOMAIN_ORDERED, // floats of every width and integers, bool: min max abs compare
+    KC_DOMAIN_INTEGER,
+    KC_DOMAIN_BOOL,    // bool, and integers bitwise
+    KC_DOMAIN_NONE,
+} kc_domain;
+
+typedef struct {
+    const char *name;     // in text
+    int levels;
+    const char *operands; // segments: "a b", "inputs*", "buffer base* local* mask?"
+    const char *attrs;    // "axis dtype?" names from attrs.def, ? optional
+    kc_type_rule rule;
+    kc_domain domain;
+    int traits;
+    const char *meaning;  // one line
+} kc_op_info;
+
+extern const kc_op_info kc_op_table[KC_OP_COUNT];
+extern const struct kc_attr_info { const char *name; kc_attr_kind kind; const char *meaning; } kc_attr_table[KC_ATTR_COUNT];
+
+static inline const kc_op_info *kc_op_row(const kc_op *op) { return &kc_op_table[op->code]; }
+static inline bool kc_op_has(const kc_op *op, int traits) { return (kc_op_table[op->code].traits & traits) == traits; }
+kc_opcode kc_opcode_find(const char *name); // KC_OP_COUNT when unknown
+
+// ---- types: construction and questions -------------------------------------------------------------------------
+
+kc_type kc_type_tensor(kc_dtype, int rank, const kc_expr *const *shape);
+kc_type kc_type_tile(kc_dtype, int rank, const int64_t *extents);
+kc_type kc_type_scalar(kc_dtype); // rank-0 tile
+kc_type kc_type_shared(kc_dtype, int rank, const int64_t *extents);
+kc_type kc_type_token(void);
+bool kc_type_equal(kc_expr_pool *, const kc_type *, const kc_type *); // shapes proved equal; layouts identical
+bool kc_type_same_shape(kc_expr_pool *, const kc_type *, const kc_type *);
+int64_t kc_tile_elements(const kc_type *);
+// Stride of dimension d in elements (contiguous if none given); TENSOR only.
+const kc_expr *kc_type_stride(kc_expr_pool *, const kc_type *, int d);
+const kc_expr *kc_type_elements(kc_expr_pool *, const kc_type *);
+
+// ---- building and rewriting --------------------------------------------------------------------------------------
+
+kc_module *kc_module_create(kc_arena *, const char *name);
+
+// Ops are inserted before `before`, or at the end of `block` when it is NULL, with location `loc`.
+typedef struct {
+    kc_module *module;
+    kc_block *block;
+    kc_op *before;
+    kc_loc loc;
+} kc_builder;
+
+kc_builder kc_builder_at_end(kc_module *, kc_block *, kc_loc);
+kc_builder kc_builder_before(kc_module *, kc_op *); // takes that op's location
+
+// Operands in segment order; for a row with more than one variadic or optional segment call kc_op_set_segments after.
+kc_op *kc_build(kc_builder *, kc_opcode, int n_operands, kc_value *const *operands, int n_results, const kc_type *types);
+void kc_op_set_segments(kc_op *, const int *counts);
+// Operand range of a segment by its index in the row.
+kc_use *kc_op_segment(const kc_op *, int segment, int *count);
+static inline kc_value *kc_operand(const kc_op *op, int i) { return op->operands[i].value; }
+static inline kc_value *kc_result(const kc_op *op, int i) { return op->results[i]; }
+kc_value *kc_build_1(kc_builder *, kc_opcode, kc_type, int n_operands, kc_value *const *operands); // one result
+// Elementwise by the row's rule: operand types must agree already (dtype and shape; tile operands may be scalars
+// or have extent 1 where the others are larger, and the result takes the larger extents).
+kc_value *kc_build_elementwise(kc_builder *, kc_opcode, int n, kc_value *const *operands);
+kc_value *kc_build_unary(kc_builder *, kc_opcode, kc_value *);
+kc_value *kc_build_binary(kc_builder *, kc_opcode, kc_value *, kc_value *);
+kc_value *kc_build_cast(kc_builder *, kc_value *, kc_dtype);              // no op when it has that type already
+kc_value *kc_build_const(kc_builder *, kc_type, double);                  // floats, bool and small integers
+kc_value *kc_build_const_int(kc_builder *, kc_type, int64_t);
+kc_value *kc_build_sym(kc_builder *, kc_type scalar, const kc_expr *);
+
+void kc_attr_set_int(kc_op *, kc_attr_key, int64_t);
+void kc_attr_set_float(kc_op *, kc_attr_key, double);
+void kc_attr_set_string(kc_module *, kc_op *, kc_attr_key, const char *);
+void kc_attr_set_dtype(kc_op *, kc_attr_key, kc_dtype);
+void kc_attr_set_expr(kc_op *, kc_attr_key, const kc_expr *);
+void kc_attr_set_ints(kc_module *, kc_op *, kc_attr_key, int count, const int64_t *);
+void kc_attr_set_exprs(kc_module *, kc_op *, kc_attr_key, int count, const kc_expr *const *);
+void kc_attr_set_floats(kc_module *, kc_op *, kc_attr_key, int count, const double *);
+void kc_attr_set_strings(kc_module *, kc_op *, kc_attr_key, int count, const char *const *);
+void kc_attr_remove(kc_op *, kc_attr_key);
+const kc_attr *kc_attr_get(const kc_op *, kc_attr_key);                     // NULL when absent
+int64_t kc_attr_int(const kc_op *, kc_attr_key, int64_t otherwise);
+double kc_attr_float(const kc_op *, kc_attr_key, double otherwise);
+const char *kc_attr_string(const kc_op *, kc_attr_key, const char *otherwise);
+const kc_expr *kc_attr_expr(const kc_op *, kc_attr_key);                    // NULL when absent
+
+kc_block *kc_op_add_body(kc_module *, kc_op *);
+kc_value *kc_block_add_arg(kc_module *, kc_block *, kc_type, const char *name);
+void kc_op_set_operand(kc_op *, int index, kc_value *);
+void kc_op_add_operand(kc_module *, kc_op *, kc_value *); // at the end, growing the last segment
+void kc_value_replace(kc_value *old, kc_value *by);        // every use
+bool kc_value_unused(const kc_value *);
+void kc_op_erase(kc_op *);                                 // results must be unused; its region goes with it
+void kc_op_move_before(kc_op *, kc_op *before);
+void kc_block_renumber(kc_block *);
+
+// A deep copy at the builder's place. map, keyed by value->data, is done inside: operands defined outside the copied
+// op stay as they are unless they were mapped with kc_clone_map. Expressions are imported when the pool differs.
+typedef struct kc_clone kc_clone;
+kc_clone *kc_clone_begin(kc_module *, const kc_expr_pool *from, kc_expr_pool *to);
+void kc_clone_map(kc_clone *, kc_value *from, kc_value *to);
+kc_value *kc_clone_value(kc_clone *, kc_value *);          // what it was mapped to, else itself
+kc_op *kc_clone_op(kc_clone *, kc_builder *, kc_op *);
+void kc_clone_block_into(kc_clone *, kc_builder *, kc_block *from); // its ops, not its arguments
+kc_module *kc_module_clone(kc_arena *, const kc_module *);  // the whole module into another arena
+void kc_clone_end(kc_clone *);
+
+// ---- functions ---------------------------------------------------------------------------------------------------
+
+// FUNC: body arguments are the inputs, in order, with names. Outputs are described by attributes and the RETURN op.
+typedef struct {
+    const char *name;
+    kc_type type;        // with strides where the model gives them
+    const char *alias;   // input it may overlap, or NULL
+    kc_loc loc;
+} kc_output;
+
+kc_op *kc_func_create(kc_module *, const char *name, kc_loc); // with an empty body and a fresh pool
+kc_op *kc_func_find(const kc_module *, const char *name);
+const char *kc_func_name(const kc_op *func);
+void kc_func_add_output(kc_module *, kc_op *func, const kc_output *);
+int kc_func_outputs(const kc_op *func, const kc_output **); // borrowed array
+void kc_func_set_doc(kc_module *, kc_op *func, const char *);
+const char *kc_func_doc(const kc_op *func);
+kc_expr_pool *kc_op_pool(const kc_op *); // nearest FUNC or VARIANT, itself included; NULL outside functions
+kc_op *kc_op_parent(const kc_op *);      // the op whose region holds it, or NULL
+kc_op *kc_op_ancestor(const kc_op *, kc_opcode);
+
+// ---- text and checking ---------------------------------------------------------------------------------------------
+
+void kc_module_print(const kc_module *, FILE *);
+char *kc_module_to_text(const kc_module *, size_t *size); // malloc'd
+// NULL after errors, which are in the sink. Never crashes on any bytes; nesting and sizes are limited.
+kc_module *kc_module_parse(kc_arena *, const char *text, size_t size, kc_diag *);
+// Structure, dominance, op table (levels, operands, attributes, type rules), op-specific facts. Reports every violation.
+bool kc_module_verify(const kc_module *, int level, kc_diag *);
+
+#define KC_FOR_OPS(op, block_) for (kc_op *op = (block_)->first, *op##_next = op ? op->next : NULL; op; op = op##_next, op##_next = op ? op->next : NULL)
+
+#endif
