@@ -19,16 +19,17 @@
 #include "ir/expr.h"
 #include "ir/layout.h"
 
-enum { KC_MAX_RANK = 8, KC_MAX_SEGMENTS = 4, KC_MAX_ATTRS = 12 };
+enum { KC_MAX_RANK = 8, KC_MAX_SEGMENTS = 4, KC_MAX_ATTRS = 14 };
 
 // ---- types ---------------------------------------------------------------------------------------------------
 
 typedef enum {
     KC_TYPE_NONE,
     KC_TYPE_TENSOR, // f16[M, K] or f16[M, K]@[ldw, 1]; symbolic; in a kernel's tile form: a buffer in global memory
+    // All tiles of a kernel have one rank, that of its iteration space (parallel axes, then reduced ones); a tile that
+    // does not vary along an axis has extent 1 there, and elementwise ops broadcast it. Scalars (rank 0) broadcast too.
     KC_TYPE_TILE,   // tile<64x32xf16> or tile<64x32xf16, #0>; rank 0 is a scalar and prints as `f16`
     KC_TYPE_SHARED, // shared<2x64x32xf16, #1>: a buffer in shared memory; stages first when there are several
-    KC_TYPE_TOKEN,  // an asynchronous operation that has been started
 } kc_type_kind;
 
 typedef struct {
@@ -157,7 +158,6 @@ enum {
     KC_BARRIER = 4096,
     KC_ISOLATED = 8192,   // its region sees only its own arguments
     KC_COLLECTIVE = 16384, // all threads of the block carry it out together
-    KC_ASYNC = 32768,      // gives a token
 };
 
 // How the result types follow from operands and attributes; one function per rule in ir/type_rules.c.
@@ -206,7 +206,6 @@ kc_type kc_type_tensor(kc_dtype, int rank, const kc_expr *const *shape);
 kc_type kc_type_tile(kc_dtype, int rank, const int64_t *extents);
 kc_type kc_type_scalar(kc_dtype); // rank-0 tile
 kc_type kc_type_shared(kc_dtype, int rank, const int64_t *extents);
-kc_type kc_type_token(void);
 bool kc_type_equal(kc_expr_pool *, const kc_type *, const kc_type *); // shapes proved equal; layouts identical
 bool kc_type_same_shape(kc_expr_pool *, const kc_type *, const kc_type *);
 int64_t kc_tile_elements(const kc_type *);
