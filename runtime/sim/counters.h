@@ -1,0 +1,77 @@
+/* What a launch cost: instructions by class, memory traffic, shared-memory wavefronts.
+ * INTERFACES.md defines each name.
+ *
+ * Instructions are warp instructions: one instruction executed by any number of lanes of one warp
+ * counts once. */
+#ifndef KCSIM_COUNTERS_H
+#define KCSIM_COUNTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/sim/findings.h"
+#include "runtime/sim/text.h"
+
+#define KCSIM_CLASSES(X)                                                                           \
+    X(FMA, "fma")                                                                                  \
+    X(ALU, "alu")                                                                                  \
+    X(SFU, "sfu")                                                                                  \
+    X(TENSOR, "tensor")                                                                            \
+    X(CONVERT, "convert")                                                                          \
+    X(MOVE, "move")                                                                                \
+    X(LOAD_GLOBAL, "load_global")                                                                  \
+    X(STORE_GLOBAL, "store_global")                                                                \
+    X(LOAD_SHARED, "load_shared")                                                                  \
+    X(STORE_SHARED, "store_shared")                                                                \
+    X(ASYNC_COPY, "async_copy")                                                                    \
+    X(ATOMIC, "atomic")                                                                            \
+    X(BARRIER, "barrier")                                                                          \
+    X(BRANCH, "branch")                                                                            \
+    X(OTHER, "other")
+
+typedef enum kcsim_class {
+#define X(name, text) KCSIM_CLASS_##name,
+    KCSIM_CLASSES(X)
+#undef X
+        KCSIM_CLASS_COUNT
+} kcsim_class;
+
+/* The sums that are written by name, in this order. */
+#define KCSIM_SUMS(X)                                                                              \
+    X(tensor_flops)                                                                                \
+    X(global_load_bytes)                                                                           \
+    X(global_load_sectors)                                                                         \
+    X(global_load_sectors_ideal)                                                                   \
+    X(global_store_bytes)                                                                          \
+    X(global_store_sectors)                                                                        \
+    X(global_store_sectors_ideal)                                                                  \
+    X(shared_wavefronts)                                                                           \
+    X(shared_bank_conflicts)                                                                       \
+    X(barriers)
+
+typedef struct kcsim_counts {
+    uint64_t instructions[KCSIM_CLASS_COUNT];
+    uint64_t thread_instructions; /* lanes: what `speed` is measured in */
+#define X(name) uint64_t name;
+    KCSIM_SUMS(X)
+#undef X
+} kcsim_counts;
+
+typedef struct kcsim_kernel_counts {
+    char *name;
+    uint64_t launches;
+    kcsim_counts counts;
+} kcsim_kernel_counts;
+
+typedef struct kcsim_counters {
+    kcsim_kernel_counts *kernels;
+    size_t count, capacity;
+} kcsim_counters;
+
+void kcsim_counts_add(kcsim_counts *into, const kcsim_counts *from);
+void kcsim_counters_add(kcsim_counters *counters, const char *kernel, const kcsim_counts *counts);
+void kcsim_counters_clear(kcsim_counters *counters);
+void kcsim_counters_json_text(kcsim_text *text, const kcsim_counters *counters, const char *device,
+                              const kcsim_finding_set *findings);
+
+#endif

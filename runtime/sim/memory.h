@@ -1,0 +1,52 @@
+/* Global memory of one machine: one reserved range of addresses, a shadow byte a byte that says
+ * whether it was ever written, and the list of allocations, sorted by address.
+ *
+ *      device address = base + offset        host bytes = host + offset        shadow = defined +
+ * offset
+ *
+ * Between allocations lie guard zones that nothing maps, so that an index past the end of one array
+ * is not inside the next. Pages that nothing touches cost nothing. Writes by the host are
+ * remembered as one interval an allocation
+ * (`defined_from..defined_to`), so that copying in a large array does not touch its shadow. */
+#ifndef KCSIM_MEMORY_H
+#define KCSIM_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct kcsim_allocation {
+    uint64_t base, bytes;
+    uint64_t defined_from, defined_to; /* device addresses; everything in between is defined */
+    bool live;
+    bool read_only; /* .const variables */
+} kcsim_allocation;
+
+typedef struct kcsim_memory {
+    uint64_t base, span, next;
+    uint8_t *host, *defined;
+    uint64_t used, limit;
+    kcsim_allocation *allocations;
+    size_t count, capacity;
+    int slot;
+} kcsim_memory;
+
+bool kcsim_memory_create(kcsim_memory *memory, uint64_t limit);
+void kcsim_memory_destroy(kcsim_memory *memory);
+
+/* NULL when over the limit or out of addresses. The pointer holds until the next allocation or
+ * release. */
+kcsim_allocation *kcsim_memory_alloc(kcsim_memory *memory, uint64_t bytes);
+bool kcsim_memory_free(kcsim_memory *memory, uint64_t address);
+
+/* The allocation, live or not, whose bytes or following guard zone hold `address`; NULL before the
+ * first. */
+kcsim_allocation *kcsim_memory_near(const kcsim_memory *memory, uint64_t address);
+/* The live allocation that holds all of [address, address + bytes). */
+kcsim_allocation *kcsim_memory_find(const kcsim_memory *memory, uint64_t address, uint64_t bytes);
+
+void kcsim_memory_mark(kcsim_memory *memory, uint64_t address, uint64_t bytes);
+bool kcsim_memory_is_defined(const kcsim_memory *memory, uint64_t address, uint64_t bytes);
+void kcsim_memory_copy_marks(kcsim_memory *memory, uint64_t to, uint64_t from, uint64_t bytes);
+
+#endif

@@ -1,0 +1,28 @@
+/* The machine from inside: what memory, modules and launches share. Only files of runtime/sim
+ * include this. */
+#ifndef KCSIM_STATE_H
+#define KCSIM_STATE_H
+
+#include <pthread.h>
+
+#include "runtime/sim/counters.h"
+#include "runtime/sim/findings.h"
+#include "runtime/sim/machine.h"
+#include "runtime/sim/memory.h"
+
+struct kcsim_machine {
+    const kcsim_arch *arch;
+    kcsim_options options;
+    pthread_mutex_t lock; /* memory, modules, findings, counters; held for the whole of a launch */
+    kcsim_memory memory;
+    kcsim_finding_set findings;
+    kcsim_counters counters;
+    struct kcsim_module *modules; /* linked through kcsim_module.next */
+    uint64_t launches;
+    char fault[512];
+};
+
+/* Frees every module still loaded. The vendor's half provides it. */
+void kcsim_modules_free(kcsim_machine *machine);
+
+#endif
