@@ -3,7 +3,8 @@
 // The compiler reasons with them (facts, ranges, divisibility), the manifest stores them as text, and the
 // runtime evaluates them at launch. One implementation serves all three, so it needs libc alone.
 //
-// All arithmetic is on int64_t and mathematical: an operation whose exact result does not fit is an error
+// Arithmetic is mathematical: values inside an expression have 127 bits, so that regrouping a sum cannot make
+// it fail; a value that does not fit there, or a result that does not fit int64_t, is an error
 // (KC_EXPR_OVERFLOW), never a wrap. `//` is floor division, `%` has the divisor's sign, `/` must divide
 // exactly. Comparisons and and/or/not give 0 or 1; and/or evaluate left to right and stop early.
 //
@@ -12,9 +13,15 @@
 // Symbols are [A-Za-z_][A-Za-z0-9_]* with dots inside allowed: `align.x`, `dev.multiprocessors`.
 //
 // Expressions are immutable and interned in a pool: two equal (canonical) expressions of one pool are the
-// same pointer. Constructors simplify: constants fold, sums and products are flattened into canonical
-// order, x*0, x//1, x%1, min/max of equal operands vanish, and facts are used (K % 8 is 0 when K is known
-// to be a multiple of 8; (8*q)//8 is q; exact division cancels). The pool owns every node and symbol.
+// same pointer. Constructors simplify: constants fold, sums and products are multiplied out into a sum of
+// products in canonical order (a product is [constant *] factors; a sum ends with its constant; there is no
+// KC_EXPR_SUB node, and cdiv by a constant becomes `//`), x*0, x//1, x%1, min/max of equal operands vanish,
+// and facts are used (K % 8 is 0 when K is known to be a multiple of 8; (8*q)//8 is q; exact division
+// cancels). A simplification may remove an error (x*0 where x overflows) but never changes a value.
+// The order is by symbol name, so that text does not depend on the pool. The pool owns every node and symbol.
+//
+// Constructors give NULL when memory is out or the expression would pass KC_EXPR_MAX_DEPTH or _SIZE, and
+// accept NULL operands, giving NULL: a chain of calls needs one check at its end.
 #ifndef KC_IR_EXPR_H
 #define KC_IR_EXPR_H
 
@@ -39,7 +46,12 @@ struct kc_expr {
     int64_t value;            // KC_EXPR_CONST
     const kc_expr *a, *b;     // operands; b is NULL for KC_EXPR_NOT
     uint64_t hash;
+    int64_t min, max;         // sound bounds; INT64_MIN and INT64_MAX stand for "no bound"
+    int64_t divisor;          // divides every value; 0 for the constant 0
+    uint32_t depth, size;     // levels and nodes, counted as a tree
 };
+
+enum { KC_EXPR_MAX_DEPTH = 256, KC_EXPR_MAX_SIZE = 8192, KC_EXPR_MAX_NESTING = 64 };
 
 typedef enum { KC_EXPR_OK, KC_EXPR_OVERFLOW, KC_EXPR_DIVIDE_BY_ZERO, KC_EXPR_INEXACT, KC_EXPR_UNBOUND } kc_expr_status;
 
@@ -64,8 +76,9 @@ const kc_expr *kc_expr_add(kc_expr_pool *, const kc_expr *, const kc_expr *);
 const kc_expr *kc_expr_sub(kc_expr_pool *, const kc_expr *, const kc_expr *);
 const kc_expr *kc_expr_mul(kc_expr_pool *, const kc_expr *, const kc_expr *);
 const kc_expr *kc_expr_cdiv(kc_expr_pool *, const kc_expr *, const kc_expr *);
-// The same expression with symbol `index` replaced; also the way to copy an expression into another pool.
+// The same expression with symbol `index` replaced.
 const kc_expr *kc_expr_substitute(kc_expr_pool *, const kc_expr *, int index, const kc_expr *by);
+// A copy in another pool, symbols by name; a symbol new to `to` brings its facts.
 const kc_expr *kc_expr_import(kc_expr_pool *to, const kc_expr_pool *from, const kc_expr *);
 
 bool kc_expr_is_const(const kc_expr *, int64_t *value /* may be NULL */);
@@ -85,7 +98,8 @@ kc_expr_status kc_expr_eval(const kc_expr *, const int64_t *values, const bool *
 const char *kc_expr_status_text(kc_expr_status);
 
 // Text. print returns the length that the whole text needs, as snprintf. parse: NULL on error, with *error a
-// static sentence and *error_at the offset. Nesting is limited to 64.
+// static sentence and *error_at the offset (either may be NULL). Brackets nest at most KC_EXPR_MAX_NESTING deep,
+// in the text and in what it simplifies to. min and max take two or more operands.
 size_t kc_expr_print(const kc_expr_pool *, const kc_expr *, char *buffer, size_t size);
 const kc_expr *kc_expr_parse(kc_expr_pool *, const char *text, size_t length, const char **error, size_t *error_at);
 
