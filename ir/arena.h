@@ -17,6 +17,9 @@ char *kc_arena_strndup(kc_arena *, const char *, size_t length);
 char *kc_arena_strdup(kc_arena *, const char *);
 char *kc_arena_printf(kc_arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t kc_arena_bytes(const kc_arena *);
+void kc_arena_set_cap(kc_arena *, size_t bytes);                    // default: none
+// Runs release(object) when the arena is destroyed, last registered first: for what an arena owns but did not allocate.
+void kc_arena_defer(kc_arena *, void (*release)(void *), void *object);
 
 #define KC_NEW(arena, type) ((type *)kc_arena_alloc((arena), sizeof(type)))
 #define KC_NEW_ARRAY(arena, type, n) ((type *)kc_arena_alloc((arena), sizeof(type) * (size_t)(n)))

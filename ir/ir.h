@@ -17,9 +17,13 @@
 #include "ir/diag.h"
 #include "ir/dtype.h"
 #include "ir/expr.h"
+#if __has_include("ir/layout.h")
 #include "ir/layout.h"
+#else
+typedef struct kc_layout kc_layout;
+#endif
 
-enum { KC_MAX_RANK = 8, KC_MAX_SEGMENTS = 4, KC_MAX_ATTRS = 14 };
+enum { KC_MAX_RANK = 8, KC_MAX_SEGMENTS = 5, KC_MAX_ATTRS = 14 };
 
 // ---- types ---------------------------------------------------------------------------------------------------
 
@@ -64,8 +68,8 @@ typedef enum {
 } kc_attr_key;
 
 typedef enum {
-    KC_ATTR_NONE, KC_ATTR_INT, KC_ATTR_FLOAT, KC_ATTR_STRING, KC_ATTR_DTYPE, KC_ATTR_EXPR,
-    KC_ATTR_INTS, KC_ATTR_EXPRS, KC_ATTR_FLOATS, KC_ATTR_STRINGS,
+    KC_KIND_INT, KC_KIND_FLOAT, KC_KIND_STRING, KC_KIND_DTYPE, KC_KIND_EXPR,
+    KC_KIND_INTS, KC_KIND_EXPRS, KC_KIND_FLOATS, KC_KIND_STRINGS,
 } kc_attr_kind;
 
 typedef struct {
@@ -199,6 +203,15 @@ extern const struct kc_attr_info { const char *name; kc_attr_kind kind; const ch
 static inline const kc_op_info *kc_op_row(const kc_op *op) { return &kc_op_table[op->code]; }
 static inline bool kc_op_has(const kc_op *op, int traits) { return (kc_op_table[op->code].traits & traits) == traits; }
 kc_opcode kc_opcode_find(const char *name); // KC_OP_COUNT when unknown
+kc_attr_key kc_attr_find(const char *name); // KC_ATTR_COUNT when unknown
+
+// The operand segments of a row, parsed.
+typedef enum { KC_SEGMENT_ONE, KC_SEGMENT_ANY, KC_SEGMENT_OPTIONAL } kc_segment_mode;
+typedef struct { const char *name; int length; kc_segment_mode mode; } kc_segment; // name is not terminated
+int kc_op_segments(kc_opcode, kc_segment segments[KC_MAX_SEGMENTS]);
+// 0: the row does not have the attribute, 1: it may, 2: it must. Rows list their attributes in order of printing.
+int kc_op_attr_need(kc_opcode, kc_attr_key);
+int kc_op_attr_keys(kc_opcode, kc_attr_key keys[KC_MAX_ATTRS]);
 
 // ---- types: construction and questions -------------------------------------------------------------------------
 
@@ -216,6 +229,8 @@ const kc_expr *kc_type_elements(kc_expr_pool *, const kc_type *);
 // ---- building and rewriting --------------------------------------------------------------------------------------
 
 kc_module *kc_module_create(kc_arena *, const char *name);
+kc_expr_pool *kc_pool_create(kc_module *);                           // owned by the module's arena
+kc_expr_pool *kc_pool_copy(kc_module *, const kc_expr_pool *);       // the same symbols in the same order, with their facts
 
 // Ops are inserted before `before`, or at the end of `block` when it is NULL, with location `loc`.
 typedef struct {
@@ -229,6 +244,7 @@ kc_builder kc_builder_at_end(kc_module *, kc_block *, kc_loc);
 kc_builder kc_builder_before(kc_module *, kc_op *); // takes that op's location
 
 // Operands in segment order; for a row with more than one variadic or optional segment call kc_op_set_segments after.
+// A VARIANT gets a copy of the pool around it; strengthen its facts before expressions are imported into it.
 kc_op *kc_build(kc_builder *, kc_opcode, int n_operands, kc_value *const *operands, int n_results, const kc_type *types);
 void kc_op_set_segments(kc_op *, const int *counts);
 // Operand range of a segment by its index in the row.
@@ -244,6 +260,9 @@ kc_value *kc_build_binary(kc_builder *, kc_opcode, kc_value *, kc_value *);
 kc_value *kc_build_cast(kc_builder *, kc_value *, kc_dtype);              // no op when it has that type already
 kc_value *kc_build_const(kc_builder *, kc_type, double);                  // floats, bool and small integers
 kc_value *kc_build_const_int(kc_builder *, kc_type, int64_t);
+// A CONST has attribute `value` when its type is a float, and `integer` when it is an integer or bool. These read either.
+double kc_const_number(const kc_op *);
+int64_t kc_const_int(const kc_op *);
 kc_value *kc_build_sym(kc_builder *, kc_type scalar, const kc_expr *);
 
 void kc_attr_set_int(kc_op *, kc_attr_key, int64_t);

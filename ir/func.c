@@ -1,0 +1,65 @@
+// Functions: their record of outputs and documentation, and the way from an op to what surrounds it.
+#include "ir/internal.h"
+
+#include <string.h>
+
+kc_op *kc_func_create(kc_module *module, const char *name, kc_loc loc) {
+    kc_builder b = kc_builder_at_end(module, module->body, loc);
+    kc_op *func = kc_build(&b, KC_OP_FUNC, 0, NULL, 0, NULL);
+    kc_attr_set_string(module, func, KC_ATTR_NAME, name);
+    kc_op_add_body(module, func);
+    return func;
+}
+
+kc_op *kc_func_find(const kc_module *module, const char *name) {
+    for (kc_op *op = module->body->first; op; op = op->next)
+        if (op->code == KC_OP_FUNC && !strcmp(kc_func_name(op), name)) return op;
+    return NULL;
+}
+
+const char *kc_func_name(const kc_op *func) {
+    return kc_attr_string(func, KC_ATTR_NAME, "");
+}
+
+void kc_func_add_output(kc_module *module, kc_op *func, const kc_output *output) {
+    kc_func_op *record = kc_func_record(func);
+    if (record->n_outputs == record->outputs_capacity) {
+        int capacity = record->outputs_capacity ? 2 * record->outputs_capacity : 4;
+        kc_output *outputs = KC_NEW_ARRAY(module->arena, kc_output, capacity);
+        for (int i = 0; i < record->n_outputs; i++) outputs[i] = record->outputs[i];
+        record->outputs = outputs;
+        record->outputs_capacity = capacity;
+    }
+    kc_output *copy = &record->outputs[record->n_outputs++];
+    *copy = *output;
+    copy->name = kc_arena_strdup(module->arena, output->name);
+    if (output->alias) copy->alias = kc_arena_strdup(module->arena, output->alias);
+}
+
+int kc_func_outputs(const kc_op *func, const kc_output **outputs) {
+    *outputs = kc_func_record(func)->outputs;
+    return kc_func_record(func)->n_outputs;
+}
+
+void kc_func_set_doc(kc_module *module, kc_op *func, const char *doc) {
+    kc_func_record(func)->doc = doc ? kc_arena_strdup(module->arena, doc) : NULL;
+}
+
+const char *kc_func_doc(const kc_op *func) {
+    return kc_func_record(func)->doc;
+}
+
+kc_op *kc_op_parent(const kc_op *op) {
+    return op->block ? op->block->parent : NULL;
+}
+
+kc_expr_pool *kc_op_pool(const kc_op *op) {
+    while (op && !op->pool) op = kc_op_parent(op);
+    return op ? op->pool : NULL;
+}
+
+kc_op *kc_op_ancestor(const kc_op *op, kc_opcode code) {
+    kc_op *up = kc_op_parent(op);
+    while (up && up->code != code) up = kc_op_parent(up);
+    return up;
+}

@@ -1,0 +1,77 @@
+// Types: construction, equality under the facts of a pool, element counts and strides.
+#include "ir/internal.h"
+
+static kc_type make(kc_type_kind kind, kc_dtype elem, int rank) {
+    if (rank < 0 || rank > KC_MAX_RANK) kc_bug("a type of rank %d (at most %d)", rank, KC_MAX_RANK);
+    return (kc_type){.kind = kind, .elem = elem, .rank = rank};
+}
+
+kc_type kc_type_tensor(kc_dtype elem, int rank, const kc_expr *const *shape) {
+    kc_type type = make(KC_TYPE_TENSOR, elem, rank);
+    for (int i = 0; i < rank; i++) type.shape[i] = shape[i];
+    return type;
+}
+
+kc_type kc_type_tile(kc_dtype elem, int rank, const int64_t *extents) {
+    kc_type type = make(KC_TYPE_TILE, elem, rank);
+    for (int i = 0; i < rank; i++) type.tile[i] = extents[i];
+    return type;
+}
+
+kc_type kc_type_scalar(kc_dtype elem) {
+    return make(KC_TYPE_TILE, elem, 0);
+}
+
+kc_type kc_type_shared(kc_dtype elem, int rank, const int64_t *extents) {
+    kc_type type = kc_type_tile(elem, rank, extents);
+    type.kind = KC_TYPE_SHARED;
+    return type;
+}
+
+static bool same(kc_expr_pool *pool, const kc_expr *a, const kc_expr *b) {
+    return a == b || (a && b && pool && kc_expr_known_equal(pool, a, b));
+}
+
+bool kc_type_same_shape(kc_expr_pool *pool, const kc_type *a, const kc_type *b) {
+    if (a->kind != b->kind || a->rank != b->rank) return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->kind == KC_TYPE_TENSOR ? !same(pool, a->shape[i], b->shape[i]) : a->tile[i] != b->tile[i]) return false;
+    return true;
+}
+
+// Contiguous strides may be given or implied; without a pool to compute them only like is like.
+static bool same_strides(kc_expr_pool *pool, const kc_type *a, const kc_type *b) {
+    if (a->kind != KC_TYPE_TENSOR || (!a->strides[0] && !b->strides[0])) return true;
+    if (!pool && (!a->strides[0] || !b->strides[0])) return false;
+    for (int i = 0; i < a->rank; i++) {
+        const kc_expr *x = a->strides[0] ? a->strides[i] : kc_type_stride(pool, a, i);
+        const kc_expr *y = b->strides[0] ? b->strides[i] : kc_type_stride(pool, b, i);
+        if (!same(pool, x, y)) return false;
+    }
+    return true;
+}
+
+bool kc_type_equal(kc_expr_pool *pool, const kc_type *a, const kc_type *b) {
+    return a->elem == b->elem && kc_type_same_shape(pool, a, b) && same_strides(pool, a, b) && kc_layout_same(a->layout, b->layout);
+}
+
+int64_t kc_tile_elements(const kc_type *type) {
+    int64_t n = 1;
+    for (int i = 0; i < type->rank; i++)
+        if (__builtin_mul_overflow(n, type->tile[i], &n)) kc_bug("a tile with more than 2^63 elements");
+    return n;
+}
+
+static const kc_expr *product(kc_expr_pool *pool, const kc_type *type, int from) {
+    const kc_expr *n = kc_expr_const(pool, 1);
+    for (int i = from; i < type->rank; i++) n = kc_expr_mul(pool, n, type->shape[i]);
+    return n;
+}
+
+const kc_expr *kc_type_stride(kc_expr_pool *pool, const kc_type *type, int d) {
+    return type->strides[0] ? type->strides[d] : product(pool, type, d + 1);
+}
+
+const kc_expr *kc_type_elements(kc_expr_pool *pool, const kc_type *type) {
+    return product(pool, type, 0);
+}
