@@ -1,13 +1,14 @@
 // Integer expressions: the pool, the canonical form, bounds and divisibility, evaluation.
 //
-// Sums and products are handled as polynomials. A polynomial is a constant and a few terms; a term is a
-// coefficient and a *monomial*: a sorted product of atoms, where an atom is a symbol or any node that is not
-// a sum or product. Every constructor of + - * // % takes operands apart into polynomials, computes there,
-// and builds nodes again; when a polynomial would be too large or a coefficient would not fit, the plain
-// node is kept instead, which is always right, only less simple.
+// Sums and products are handled as polynomials. A polynomial is a constant and a few terms; a term
+// is a coefficient and a *monomial*: a sorted product of atoms, where an atom is a symbol or any
+// node that is not a sum or product. Every constructor of + - * // % takes operands apart into
+// polynomials, computes there, and builds nodes again; when a polynomial would be too large or a
+// coefficient would not fit, the plain node is kept instead, which is always right, only less
+// simple.
 //
-// Each node carries bounds and a divisor, found when it is made. INT64_MIN as lower and INT64_MAX as upper
-// bound mean unbounded: values inside an expression may pass 64 bits (see expr.h).
+// Each node carries bounds and a divisor, found when it is made. INT64_MIN as lower and INT64_MAX
+// as upper bound mean unbounded: values inside an expression may pass 64 bits (see expr.h).
 #include "ir/expr.h"
 
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 typedef __int128 wide;
 enum { MAX_TERMS = 24, MAX_FACTORS = 12, CHUNK_NODES = 64 };
 #define INFINITE ((wide)1 << 63)
-#define MOST ((wide)(~(unsigned __int128)0 >> 1)) // values lie in -MOST..MOST, so that -v is always one
+// Values lie in -MOST..MOST, so that -v is always one.
+#define MOST ((wide)(~(unsigned __int128)0 >> 1))
 
 typedef struct chunk {
     struct chunk *next;
@@ -49,7 +51,7 @@ typedef struct {
     term t[MAX_TERMS];
 } poly;
 
-// ---- numbers --------------------------------------------------------------------------------------
+// ---- numbers ------------------------------------------------------------------------------------
 
 static bool fits(wide v) {
     return v == (int64_t)v;
@@ -81,7 +83,8 @@ static bool add(wide a, wide b, wide *out) {
     return !__builtin_add_overflow(a, b, out) && *out >= -MOST;
 }
 
-// False when the product has more than 127 bits. Not the builtin: clang's needs compiler-rt at 128 bits.
+// False when the product has more than 127 bits. Not the builtin: clang's needs compiler-rt at 128
+// bits.
 static bool multiply(wide a, wide b, wide *out) {
     if (!(fits(a) && fits(b)) && a != 0 && magnitude(b) > MOST / magnitude(a)) return false;
     *out = a * b;
@@ -101,7 +104,7 @@ static bool divides(wide d, wide v) {
     return d == 0 ? v == 0 : v % d == 0;
 }
 
-// ---- evaluation -----------------------------------------------------------------------------------
+// ---- evaluation ---------------------------------------------------------------------------------
 
 static kc_expr_status apply(kc_expr_kind kind, wide a, wide b, wide *out) {
     if (kind >= KC_EXPR_FLOORDIV && kind <= KC_EXPR_CDIV && b == 0) return KC_EXPR_DIVIDE_BY_ZERO;
@@ -161,7 +164,7 @@ kc_expr_status kc_expr_eval(const kc_expr *e, const int64_t *values, const bool 
     return status;
 }
 
-// ---- the pool -------------------------------------------------------------------------------------
+// ---- the pool -----------------------------------------------------------------------------------
 
 kc_expr_pool *kc_expr_pool_create(void) {
     return calloc(1, sizeof(kc_expr_pool));
@@ -268,7 +271,7 @@ static const kc_expr *atom(kc_expr_pool *pool, kc_expr_kind kind, const kc_expr 
     return settle(pool, plain(pool, kind, a, b));
 }
 
-// ---- symbols --------------------------------------------------------------------------------------
+// ---- symbols ------------------------------------------------------------------------------------
 
 static int find_symbol(const kc_expr_pool *pool, const char *name, size_t length) {
     for (int i = 0; i < pool->symbol_count; i++) {
@@ -324,14 +327,15 @@ kc_expr_facts kc_expr_get_facts(const kc_expr_pool *pool, int index) {
     return pool->symbols[index].facts;
 }
 
-// ---- bounds and divisors ----------------------------------------------------------------------------
+// ---- bounds and divisors ------------------------------------------------------------------------
 
 typedef struct {
     wide min, max;
 } range;
 
 static range range_of(const kc_expr *e) {
-    return (range){e->min == INT64_MIN ? -INFINITE : e->min, e->max == INT64_MAX ? INFINITE : e->max};
+    return (range){e->min == INT64_MIN ? -INFINITE : e->min,
+                   e->max == INT64_MAX ? INFINITE : e->max};
 }
 
 static int64_t clamp(wide v) {
@@ -356,6 +360,12 @@ static range sum_range(range a, range b) {
     if (a.max == INFINITE || b.max == INFINITE) r.max = INFINITE;
     return r;
 }
+
+static range narrower(range a, range b) {
+    return (range){a.min > b.min ? a.min : b.min, a.max < b.max ? a.max : b.max};
+}
+
+static range corner_range(const kc_expr *sum);
 
 static range quotient_range(range a, range b) {
     // Whatever the divisor, a quotient of integers is no larger than the dividend.
@@ -386,7 +396,7 @@ static range node_range(const kc_expr_pool *pool, const kc_expr *e) {
     }
     range a = range_of(e->a), b = e->b != NULL ? range_of(e->b) : a;
     switch (e->kind) {
-    case KC_EXPR_ADD: return sum_range(a, b);
+    case KC_EXPR_ADD: return narrower(corner_range(e), sum_range(a, b));
     case KC_EXPR_MUL: return corners(a, b, false);
     case KC_EXPR_FLOORDIV:
     case KC_EXPR_DIV: return quotient_range(a, b);
@@ -432,7 +442,8 @@ static void set_bounds(kc_expr *e, range r) {
     if (r.max > INFINITE) r.max = INFINITE;
     if (d > 1 && r.min > -INFINITE) r.min = -floor_div(-r.min, d) * d;
     if (d > 1 && r.max < INFINITE) r.max = floor_div(r.max, d) * d;
-    // No value at all (facts that contradict each other, or an operand that always fails): claim nothing.
+    // No value at all (facts that contradict each other, or an operand that always fails): claim
+    // nothing.
     if (r.min > r.max) r = (range){-INFINITE, INFINITE};
     e->min = clamp(r.min);
     e->max = clamp(r.max);
@@ -458,10 +469,10 @@ int64_t kc_expr_divisor(const kc_expr_pool *pool, const kc_expr *e) {
     return e->divisor;
 }
 
-// ---- order ------------------------------------------------------------------------------------------
+// ---- order --------------------------------------------------------------------------------------
 
-// A total order of nodes that does not depend on addresses or on the pool. Nodes are interned, so that
-// below two different nodes only the first differing pair of operands is ever entered.
+// A total order of nodes that does not depend on addresses or on the pool. Nodes are interned, so
+// that below two different nodes only the first differing pair of operands is ever entered.
 static int compare(const kc_expr_pool *pool, const kc_expr *x, const kc_expr *y) {
     if (x == y) return 0;
     if (x == NULL || y == NULL) return x == NULL ? -1 : 1;
@@ -502,7 +513,7 @@ static const kc_expr *build_chain(kc_expr_pool *pool, kc_expr_kind kind, const k
     return e;
 }
 
-// ---- polynomials --------------------------------------------------------------------------------------
+// ---- polynomials --------------------------------------------------------------------------------
 
 static void poly_add_term(poly *p, wide k, const kc_expr *mono) {
     if (mono == NULL) p->bad = true;
@@ -554,55 +565,51 @@ static const kc_expr *mono_mul(kc_expr_pool *pool, const kc_expr *x, const kc_ex
     return n < 0 ? NULL : build_chain(pool, KC_EXPR_MUL, f, n);
 }
 
-// The bounds of a sum of products whose atoms each stand at most once in a product: it is linear in every
-// atom, so that its extremes over the box of the atoms' bounds are at corners. (M-1)*(N-1), multiplied
-// out, gets its true bounds this way.
-static bool corner_range(const poly *p, range *out) {
+// The bounds of a sum of products whose atoms each stand at most once in a product: it is linear in
+// every atom, so that its extremes over the box of the atoms' bounds are at corners. (M-1)*(N-1),
+// multiplied out, gets its true bounds this way.
+static range corner_range(const kc_expr *sum) {
     enum { MAX_ATOMS = 6 };
+    const range unknown = {-INFINITE, INFINITE};
+    range r = unknown;
     const kc_expr *atoms[MAX_ATOMS], *f[MAX_FACTORS];
     unsigned masks[MAX_TERMS];
     int count = 0;
-    for (int i = 0; i < p->n; i++) {
-        int n = chain(KC_EXPR_MUL, p->t[i].mono, f, 0);
+    const poly p = poly_of(sum);
+    if (!poly_fits(&p)) return unknown;
+    for (int i = 0; i < p.n; i++) {
+        int n = chain(KC_EXPR_MUL, p.t[i].mono, f, 0);
         masks[i] = 0;
         for (int j = 0; j < n; j++) {
             int a = 0;
             while (a < count && atoms[a] != f[j]) a++;
-            if (a == MAX_ATOMS || f[j]->min == INT64_MIN || f[j]->max == INT64_MAX) return false;
+            if (a == MAX_ATOMS || f[j]->min == INT64_MIN || f[j]->max == INT64_MAX) return unknown;
             if (a == count) atoms[count++] = f[j];
-            if (masks[i] >> a & 1) return false;
+            if (masks[i] >> a & 1) return unknown;
             masks[i] |= 1u << a;
         }
-        if (n < 0) return false;
+        if (n < 0) return unknown;
     }
     for (unsigned corner = 0; corner < 1u << count; corner++) {
-        wide sum = p->constant;
-        for (int i = 0; i < p->n; i++) {
-            wide v = p->t[i].k;
+        wide total = p.constant;
+        for (int i = 0; i < p.n; i++) {
+            wide v = p.t[i].k;
             for (int a = 0; a < count; a++)
                 if ((masks[i] >> a & 1) &&
                     !multiply(v, corner >> a & 1 ? atoms[a]->max : atoms[a]->min, &v))
-                    return false;
-            if (!add(sum, v, &sum)) return false;
+                    return unknown;
+            if (!add(total, v, &total)) return unknown;
         }
-        if (corner == 0 || sum < out->min) out->min = sum;
-        if (corner == 0 || sum > out->max) out->max = sum;
+        if (corner == 0 || total < r.min) r.min = total;
+        if (corner == 0 || total > r.max) r.max = total;
     }
-    return true;
-}
-
-static void tighten(const kc_expr *e, const poly *p) {
-    range r, old = range_of(e);
-    if (e->kind == KC_EXPR_SYMBOL || e->kind == KC_EXPR_CONST || !corner_range(p, &r)) return;
-    if (old.min > r.min) r.min = old.min;
-    if (old.max < r.max) r.max = old.max;
-    set_bounds((kc_expr *)e, r);
+    return r;
 }
 
 static const kc_expr *floordiv(kc_expr_pool *, const kc_expr *, const kc_expr *);
 
-// k * (x // c), where c divides x, is smaller when k and c share a factor: 8 * (K // 8) is K. Rewrites one such
-// term; false when there is none.
+// k * (x // c), where c divides x, is smaller when k and c share a factor: 8 * (K // 8) is K.
+// Rewrites one such term; false when there is none.
 static bool reduce_term(kc_expr_pool *pool, poly *p) {
     const kc_expr *f[MAX_FACTORS];
     for (int i = 0; i < p->n; i++) {
@@ -644,7 +651,6 @@ static const kc_expr *build(kc_expr_pool *pool, poly *p) {
     const kc_expr *constant = kc_expr_const(pool, (int64_t)p->constant);
     if (p->n == 0) return constant;
     if (p->constant != 0) sum = plain(pool, KC_EXPR_ADD, sum, constant);
-    if (sum != NULL) tighten(sum, p);
     return sum;
 }
 
@@ -683,7 +689,8 @@ static poly poly_product(kc_expr_pool *pool, const kc_expr *a, const kc_expr *b)
         for (int j = 0; !p.bad && j <= y.n; j++) {
             wide k = (i < x.n ? x.t[i].k : x.constant) * (j < y.n ? y.t[j].k : y.constant);
             if (i == x.n && j == y.n) poly_add_constant(&p, k);
-            else if (i == x.n || j == y.n) poly_add_term(&p, k, i < x.n ? x.t[i].mono : y.t[j].mono);
+            else if (i == x.n) poly_add_term(&p, k, y.t[j].mono);
+            else if (j == y.n) poly_add_term(&p, k, x.t[i].mono);
             else poly_add_term(&p, k, mono_mul(pool, x.t[i].mono, y.t[j].mono));
         }
     return p;
@@ -697,7 +704,7 @@ const kc_expr *kc_expr_mul(kc_expr_pool *pool, const kc_expr *a, const kc_expr *
     return build_or(pool, &p, KC_EXPR_MUL, a, b);
 }
 
-// ---- division -----------------------------------------------------------------------------------------
+// ---- division -----------------------------------------------------------------------------------
 
 static const kc_expr *constant(kc_expr_pool *pool, wide v) {
     return fits(v) ? kc_expr_const(pool, (int64_t)v) : NULL;
@@ -707,8 +714,8 @@ static bool nonzero(const kc_expr *e) {
     return e->min > 0 || e->max < 0;
 }
 
-// (k*m) / c as an expression when the facts prove that it divides, else NULL. Divides the coefficient as
-// far as it goes, then a factor, then the whole monomial.
+// (k*m) / c as an expression when the facts prove that it divides, else NULL. Divides the
+// coefficient as far as it goes, then a factor, then the whole monomial.
 static const kc_expr *divide_term(kc_expr_pool *pool, const term *t, wide c) {
     const kc_expr *f[MAX_FACTORS], *q = t->mono;
     wide g = gcd(t->k, c), rest = c / g;
@@ -760,7 +767,8 @@ static wide take_common(poly *p, wide *c, bool with_constant) {
     return g;
 }
 
-// Moves what c surely divides from p to *quotient; only the rest stays, with its constant in [0, c).
+// Moves what c surely divides from p to *quotient; only the rest stays, with its constant in [0,
+// c).
 static void split_multiples(kc_expr_pool *pool, poly *p, wide c, poly *quotient) {
     poly rest = {.bad = p->bad};
     for (int i = 0; i < p->n; i++) {
@@ -774,7 +782,8 @@ static void split_multiples(kc_expr_pool *pool, poly *p, wide c, poly *quotient)
     *p = rest;
 }
 
-// floor(e / c) and e - c*floor(e / c) are known when all of e's bounds lie between two multiples of c.
+// floor(e / c) and e - c*floor(e / c) are known when all of e's bounds lie between two multiples of
+// c.
 static bool one_quotient(const kc_expr *e, wide c, wide *q) {
     *q = floor_div(e->min, c);
     return e->min != INT64_MIN && e->max != INT64_MAX && floor_div(e->max, c) == *q;
@@ -872,7 +881,7 @@ const kc_expr *kc_expr_cdiv(kc_expr_pool *pool, const kc_expr *a, const kc_expr 
     return q != NULL ? q : atom(pool, KC_EXPR_CDIV, a, b);
 }
 
-// ---- choice, comparison, logic ----------------------------------------------------------------------------
+// ---- choice, comparison, logic ------------------------------------------------------------------
 
 bool kc_expr_known_le(kc_expr_pool *pool, const kc_expr *a, const kc_expr *b) {
     if (a == NULL || b == NULL) return false;
@@ -904,7 +913,8 @@ static const kc_expr *choose(kc_expr_pool *pool, kc_expr_kind kind, const kc_exp
     return build_chain(pool, kind, f, n);
 }
 
-// What `P kind R` is for a polynomial P and a constant R, given P's bounds and divisor: 0, 1 or -1 (unknown).
+// What `P kind R` is for a polynomial P and a constant R, given P's bounds and divisor: 0, 1 or -1
+// (unknown).
 static int decide(const kc_expr *p, wide r, kc_expr_kind kind) {
     range b = range_of(p);
     bool never = r < b.min || r > b.max || !divides(p->divisor, r);
@@ -927,8 +937,8 @@ static kc_expr_kind mirrored(kc_expr_kind kind) {
     }
 }
 
-// Writes `P kind r` (kind: == != <= >=) with positive terms on the left, negative ones on the right, and the
-// constant where it is positive: `M < N`, `2*M <= N + 3`, `M >= 1`.
+// Writes `P kind r` (kind: == != <= >=) with positive terms on the left, negative ones on the
+// right, and the constant where it is positive: `M < N`, `2*M <= N + 3`, `M >= 1`.
 static const kc_expr *build_comparison(kc_expr_pool *pool, const poly *p, kc_expr_kind kind,
                                        wide r) {
     poly left = {.bad = false}, right = {.bad = false};
@@ -1039,7 +1049,7 @@ const kc_expr *kc_expr_binary(kc_expr_pool *pool, kc_expr_kind kind, const kc_ex
     return NULL;
 }
 
-// ---- questions and copies ------------------------------------------------------------------------------
+// ---- questions and copies -----------------------------------------------------------------------
 
 bool kc_expr_is_const(const kc_expr *e, int64_t *value) {
     if (e->kind != KC_EXPR_CONST) return false;
@@ -1070,7 +1080,8 @@ bool kc_expr_linear_in(kc_expr_pool *pool, const kc_expr *e, int wanted, int64_t
     return true;
 }
 
-// Builds e again in `pool`: symbols through `from` by name (NULL: the same pool), and one replaced by `by`.
+// Builds e again in `pool`: symbols through `from` by name (NULL: the same pool), and one replaced
+// by `by`.
 static const kc_expr *rebuild(kc_expr_pool *pool, const kc_expr_pool *from, const kc_expr *e,
                               int index, const kc_expr *by) {
     if (e == NULL) return NULL;

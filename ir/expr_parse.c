@@ -1,8 +1,8 @@
 // Integer expressions as text: the printer and the parser, which agree on brackets.
 //
-// Precedence, loosest first: or, and, not, comparison (not chained), + -, * // % /, unary minus. Products print
-// without spaces (`4*M`), quotients with them (`(M + 127) // 128`); a quotient that is a factor always
-// stands in brackets, needed or not.
+// Precedence, loosest first: or, and, not, comparison (not chained), + -, * // % /, unary minus.
+// Products print without spaces (`4*M`), quotients with them (`(M + 127) // 128`); a quotient that
+// is a factor always stands in brackets, needed or not.
 #include "ir/expr.h"
 
 #include <inttypes.h>
@@ -39,7 +39,7 @@ const char *kc_expr_status_text(kc_expr_status status) {
     return "unknown status";
 }
 
-// ---- printing -----------------------------------------------------------------------------------------
+// ---- printing -----------------------------------------------------------------------------------
 
 typedef struct {
     const kc_expr_pool *pool;
@@ -169,7 +169,7 @@ size_t kc_expr_print(const kc_expr_pool *pool, const kc_expr *e, char *buffer, s
     return p.length;
 }
 
-// ---- parsing ------------------------------------------------------------------------------------------
+// ---- parsing ------------------------------------------------------------------------------------
 
 typedef struct {
     kc_expr_pool *pool;

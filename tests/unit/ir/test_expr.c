@@ -1,4 +1,4 @@
-// Integer expressions: canonical form, text, errors; then random expressions against a second evaluator.
+// Integer expressions: canonical form, text, errors; random expressions against a second evaluator.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -189,12 +189,13 @@ static void test_large(void **state) {
         for (int n = 100; n <= 2000; n *= 10) {
             bool call = strcmp(joins[j], ", ") == 0;
             size_t length = (size_t)sprintf(text, call ? "min(s" : "s");
-            for (int i = 0; i < n; i++) length += (size_t)sprintf(text + length, "%ss%d", joins[j], i);
+            for (int i = 0; i < n; i++)
+                length += (size_t)sprintf(text + length, "%ss%d", joins[j], i);
             length += (size_t)sprintf(text + length, call ? ")" : "");
             const char *error = NULL;
             const kc_expr *e = kc_expr_parse(pool, text, length, &error, NULL);
             if (n == 100) assert_non_null(e);
-            if (n == 1000) assert_string_equal(error, "the expression is too large, or memory is out");
+            if (n == 1000) assert_non_null(strstr(error, "too large"));
         }
     kc_expr_pool_destroy(pool);
 }
@@ -293,7 +294,7 @@ static void test_questions(void **state) {
     kc_expr_pool_destroy(NULL);
 }
 
-// ---- random expressions ----------------------------------------------------------------------------------
+// ---- random expressions ---------------------------------------------------------------------------
 
 enum { SYMBOLS = 4, NODES = 40 };
 
@@ -310,7 +311,7 @@ typedef struct {
     int count;
 } tree;
 
-static uint64_t seed;
+static uint64_t seed, round_seed;
 
 static uint64_t next(void) {
     seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
@@ -455,22 +456,16 @@ static void random_round(void) {
 static void test_random(void **state) {
     (void)state;
     const char *given = getenv("KC_SEED");
-    uint64_t start = given ? strtoull(given, NULL, 0) : 1;
-    int rounds = given ? 1 : 6000;
-    for (int i = 0; i < rounds; i++) {
-        uint64_t this_seed = start + (uint64_t)i;
-        seed = (this_seed + 1) * 0x9e3779b97f4a7c15u;
-        printf(i == 0 ? "replay a failure with KC_SEED=%" PRIu64 " and on\n" : "", this_seed);
-        char where[32];
-        snprintf(where, sizeof where, "%" PRIu64, this_seed);
-        setenv("KC_FAILED_SEED", where, 1);
+    round_seed = given ? strtoull(given, NULL, 0) : 1;
+    for (int rounds = given ? 1 : 6000; rounds > 0; rounds--, round_seed++) {
+        seed = (round_seed + 1) * 0x9e3779b97f4a7c15u;
         random_round();
     }
 }
 
 static int print_seed(void **state) {
     (void)state;
-    printf("last seed: %s\n", getenv("KC_FAILED_SEED"));
+    printf("random expressions ended at KC_SEED=%" PRIu64 " (set it to replay)\n", round_seed);
     return 0;
 }
 
