@@ -58,6 +58,10 @@ kc_expr_pool *kc_op_pool(const kc_op *op) {
     return op ? op->pool : NULL;
 }
 
+kc_expr_pool *kc_attr_pool(const kc_op *op, kc_attr_key key) {
+    return key == KC_ATTR_WHEN && op->block ? kc_block_pool(op->block) : kc_op_pool(op);
+}
+
 kc_op *kc_op_ancestor(const kc_op *op, kc_opcode code) {
     kc_op *up = kc_op_parent(op);
     while (up && up->code != code) up = kc_op_parent(up);

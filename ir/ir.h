@@ -320,6 +320,9 @@ int kc_func_outputs(const kc_op *func, const kc_output **); // borrowed array
 void kc_func_set_doc(kc_module *, kc_op *func, const char *);
 const char *kc_func_doc(const kc_op *func);
 kc_expr_pool *kc_op_pool(const kc_op *); // nearest FUNC or VARIANT, itself included; NULL outside functions
+// The pool that an attribute's expressions belong to: that of kc_op_pool(op), but `when` of a variant speaks of the facts
+// around it (inside, it is true).
+kc_expr_pool *kc_attr_pool(const kc_op *, kc_attr_key);
 kc_op *kc_op_parent(const kc_op *);      // the op whose region holds it, or NULL
 kc_op *kc_op_ancestor(const kc_op *, kc_opcode);
 

@@ -1,0 +1,74 @@
+// Spelling: names, strings, numbers.
+#include "ir/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const kc_expr_facts kc_facts_default = {INT64_MIN / 4, INT64_MAX / 4, 1};
+
+bool kc_is_name(const char *text, size_t length) {
+    if (!length || !kc_is_letter(text[0])) return false;
+    for (size_t i = 1; i < length; i++)
+        if (!kc_is_name_char(text[i])) return false;
+    return true;
+}
+
+locale_t kc_locale_enter(void) {
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    return uselocale(c);
+}
+
+void kc_locale_leave(locale_t before) {
+    locale_t c = uselocale(before);
+    if (c != before && c != LC_GLOBAL_LOCALE) freelocale(c);
+}
+
+static uint64_t bits_of(double number) {
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+void kc_float_to_text(double number, char text[KC_FLOAT_TEXT]) {
+    if (isnan(number)) {
+        uint64_t bits = bits_of(number);
+        if (bits == 0x7FF8000000000000u) snprintf(text, KC_FLOAT_TEXT, "nan");
+        else snprintf(text, KC_FLOAT_TEXT, "nan(0x%016llx)", (unsigned long long)bits);
+        return;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, KC_FLOAT_TEXT, "%.*g", digits, number);
+        if (bits_of(strtod(text, NULL)) == bits_of(number)) return;
+    }
+}
+
+void kc_print_string(const char *text, FILE *out) {
+    fputc('"', out);
+    for (const char *at = text; *at; at++) {
+        unsigned char c = (unsigned char)*at;
+        if (c == '"' || c == '\\') fprintf(out, "\\%c", c);
+        else if (c == '\n') fputs("\\n", out);
+        else if (c == '\t') fputs("\\t", out);
+        else if (c < 0x20 || c == 0x7F) fprintf(out, "\\x%02x", c);
+        else fputc(c, out);
+    }
+    fputc('"', out);
+}
+
+void kc_print_symbol(const char *text, FILE *out) {
+    if (kc_is_name(text, strlen(text))) fputs(text, out);
+    else kc_print_string(text, out);
+}
+
+void kc_print_expr(const kc_expr_pool *pool, const kc_expr *expr, FILE *out) {
+    char fixed[256], *text = fixed;
+    size_t length = kc_expr_print(pool, expr, fixed, sizeof fixed);
+    if (length >= sizeof fixed) {
+        text = malloc(length + 1);
+        if (!text) kc_bug("no memory to print an expression of %zu characters", length);
+        kc_expr_print(pool, expr, text, length + 1);
+    }
+    fputs(text, out);
+    if (text != fixed) free(text);
+}

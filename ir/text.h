@@ -1,0 +1,31 @@
+// What printer and parser share: how names, strings, numbers and layouts are spelled. See docs/IR.md.
+#ifndef KC_IR_TEXT_H
+#define KC_IR_TEXT_H
+
+#include <locale.h>
+
+#include "ir/internal.h"
+
+static inline bool kc_is_digit(char c) { return c >= '0' && c <= '9'; }
+static inline bool kc_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static inline bool kc_is_name_char(char c) { return kc_is_letter(c) || kc_is_digit(c) || c == '.'; }
+bool kc_is_name(const char *text, size_t length); // a letter, then letters, digits and dots
+
+// Numbers are spelled as in the C locale, whatever the process is in. Give what `enter` gave to `leave`.
+locale_t kc_locale_enter(void);
+void kc_locale_leave(locale_t);
+
+enum { KC_FLOAT_TEXT = 40 };
+void kc_float_to_text(double, char text[KC_FLOAT_TEXT]); // shortest that reads back bit for bit; inf, -inf, nan
+void kc_print_string(const char *, FILE *);              // in quotes, with escapes
+void kc_print_symbol(const char *, FILE *);              // a name as it is, anything else in quotes
+void kc_print_expr(const kc_expr_pool *, const kc_expr *, FILE *);
+
+// Inside a layout alias: the text after `layout #N =`, one line.
+void kc_print_layout(const kc_layout *, FILE *);
+const kc_layout *kc_read_layout(kc_arena *, const char *text, size_t length, const char **error, size_t *error_at);
+const kc_layout *kc_copy_layout(kc_arena *, const kc_layout *); // into another arena
+
+extern const kc_expr_facts kc_facts_default; // of a symbol that nothing is said about
+
+#endif
