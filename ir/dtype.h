@@ -58,7 +58,10 @@ kc_dtype kc_dtype_promote(kc_dtype a, kc_dtype b);   // NumPy 2 promotion; bf16 
 kc_dtype kc_dtype_compute(kc_dtype);                 // what arithmetic on it gives: floats below f32 give f32
 kc_dtype kc_dtype_accumulate(kc_dtype);              // what sum and prod give: f32/f64; i64 for i64, else i32
 
-// One element. Loads are exact for every type but i64, for which see the _i64 pair.
+// One element. Loads are exact for every type but i64, for which see the _i64 pair. 4-bit types live in the low
+// nibble of *at, and a store keeps the other. Each function takes any type: where its comment names fewer, the
+// value goes through the cast of LANGUAGE.md. A cast to f4e2m1 turns NaN into the largest value (it has no NaN);
+// f8e8m0 takes no sign: negative values give NaN, ties go up.
 double kc_dtype_load(kc_dtype, const void *at);            // bool gives 0 or 1
 int64_t kc_dtype_load_i64(kc_dtype, const void *at);       // integer and bool types
 void kc_dtype_store(kc_dtype, void *at, double);           // float types: to nearest even; overflow as `cast` says
