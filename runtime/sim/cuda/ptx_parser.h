@@ -1,0 +1,49 @@
+/* What the parser's files share. A parser that failed sees only the end of the text, so that loops
+ * end by themselves. */
+#ifndef KCSIM_PTX_PARSER_H
+#define KCSIM_PTX_PARSER_H
+
+#include "runtime/sim/cuda/ptx.h"
+#include "runtime/sim/cuda/ptx_lex.h"
+#include "runtime/sim/cuda/ptx_scope.h"
+
+typedef struct ptx_parser {
+    ptx_module *module;
+    ptx_lexer lexer;
+    ptx_token token; /* the next one, not yet taken */
+    ptx_scope *scope;
+    ptx_routine *routine; /* the one whose body is being read */
+    ptx_label **labels;   /* of this routine */
+    size_t label_count, label_capacity;
+    const char *last_end; /* where the last taken token ended */
+} ptx_parser;
+
+void ptx_parser_fail(ptx_parser *parser, uint32_t line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Fails with "expected X, found 'token'". */
+void ptx_parser_expected(ptx_parser *parser, const char *what);
+
+ptx_token ptx_take(ptx_parser *parser);
+bool ptx_peek_symbol(const ptx_parser *parser, char symbol);
+bool ptx_accept_symbol(ptx_parser *parser, char symbol);
+void ptx_expect_symbol(ptx_parser *parser, char symbol);
+bool ptx_peek_name(const ptx_parser *parser, const char *text);
+bool ptx_token_is(const ptx_token *token, const char *text);
+ptx_token ptx_expect_name(ptx_parser *parser, const char *what);
+/* An unsigned constant that fits `limit`. */
+uint64_t ptx_expect_integer(ptx_parser *parser, const char *what, uint64_t limit);
+/* [+-] integer. */
+int64_t ptx_signed_integer(ptx_parser *parser);
+void *ptx_need(ptx_parser *parser, size_t bytes);
+char *ptx_copy_token(ptx_parser *parser, const ptx_token *token);
+
+/* ptx_parse_variable.c: `.align 4 .b8 name[16] = {...}` after the space has been read; the `;` or
+ * what else ends it stays. A parameter of a routine may also carry `.ptr .global .align 4`. */
+ptx_variable *ptx_parse_variable(ptx_parser *parser, ptx_space space, bool external,
+                                 bool parameter);
+bool ptx_space_from_name(const ptx_token *token, ptx_space *space);
+
+/* ptx_parse_body.c: from after `{` to the matching `}`. */
+void ptx_parse_body(ptx_parser *parser, ptx_routine *routine);
+
+#endif

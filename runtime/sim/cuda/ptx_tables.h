@@ -1,0 +1,18 @@
+/* Finding a row by its text. */
+#ifndef KCSIM_PTX_TABLES_H
+#define KCSIM_PTX_TABLES_H
+
+#include "runtime/sim/cuda/ptx.h"
+
+/* PTX_NO_TYPE when there is none. */
+ptx_type ptx_find_type(const char *text, size_t length);
+/* The instruction that `mnemonic` begins with, taking the longest; PTX_OP_COUNT when none. *used:
+ * its length. */
+ptx_op ptx_find_op(const char *mnemonic, size_t length, size_t *used);
+/* The modifier of that text in a group that `op` takes; PTX_M_NONE when none. */
+ptx_modifier ptx_find_modifier(ptx_op op, const char *text, size_t length, ptx_group *group);
+/* PTX_SPECIAL_COUNT when there is none. */
+ptx_special ptx_find_special(const char *text, size_t length);
+const char *ptx_special_name(ptx_special special);
+
+#endif
