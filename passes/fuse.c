@@ -1,0 +1,490 @@
+// fuse: primitives are gathered into fusions, each of which becomes one kernel.
+//
+// before: %h = matmul %x, %w : f32[M, N]
+//         %1 = broadcast %b : f32[M, N]
+//         %y = add %h, %1 : f32[M, N]
+//         return %y
+// after:  %y = fusion %x, %w, %b : f32[M, N] {
+//         ^(%x_1: f32[M, K], %w_1: f32[K, N], %b_1: f32[N]):
+//           %h = matmul %x_1, %w_1 : f32[M, N]
+//           %1 = broadcast %b_1 : f32[M, N]
+//           %y = add %h, %1 : f32[M, N]
+//           yield %y
+//         }
+//         return %y
+//
+// A fusion has one iteration space, and is one of three kinds, which is what `tile` can emit:
+//   map          any graph of elementwise and movement ops; all results have one shape
+//   reduction    reductions over the same axes of one space F, with a map before them, and elementwise ops, broadcasts and
+//                reshapes by extents of 1 after them; results have the shape of F or of its parallel axes
+//   contraction  one matrix product, with cheap maps on its operands and elementwise ops after it
+//
+// It works from the outputs upwards: a fusion takes in what it can and makes the rest results of other fusions ("cut").
+// Cheap work is repeated rather than stored. Requires primitives; leaves only fusions, schedules and the return.
+#include "passes/pass.h"
+
+#include <string.h>
+
+enum { NO_AXIS = -1, MAX_RESULTS = 16 };
+
+typedef struct {
+    kc_value *results[MAX_RESULTS];
+    int n_results;
+    kc_op *hero;              // the first reduction or the contraction; NULL for a map
+    const kc_type *space;     // F, or the shape of the results
+    bool axis_reduced[KC_MAX_RANK];
+    bool *ops;                // by op order: taken in
+    int (*maps)[KC_MAX_RANK]; // by op order: the axes its result was asked for along
+    kc_value **inputs;
+    int n_inputs;
+    kc_op *built;             // the FUSION op
+    bool building;
+} cluster;
+
+typedef struct {
+    kc_pass_context *pass;
+    kc_op *func;
+    kc_expr_pool *pool;
+    int n_ops;
+    cluster *clusters;
+    int n_clusters;
+    kc_value **cuts; // values that are stored between kernels
+    int n_cuts;
+    const kc_value *forming; // the result that is being formed: a cut for everyone else
+} fuser;
+
+// ---- questions about the graph -----------------------------------------------------------------------------------
+
+static bool heavy(const kc_op *op) {
+    return (kc_op_row(op)->traits & (KC_REDUCTION | KC_CONTRACTION)) != 0;
+}
+
+static bool is_one(const kc_expr *e) {
+    int64_t value;
+    return kc_expr_is_const(e, &value) && value == 1;
+}
+
+static bool listed(const fuser *f, const kc_value *v) {
+    for (int i = 0; i < f->n_cuts; i++)
+        if (f->cuts[i] == v) return true;
+    return false;
+}
+
+static bool is_cut(const fuser *f, const kc_value *v) {
+    return v != f->forming && listed(f, v);
+}
+
+static void cut(fuser *f, kc_value *v) {
+    if (v->def && !listed(f, v)) f->cuts[f->n_cuts++] = v;
+}
+
+// Dimensions of extent 1 are the only difference: then where[d] is the dimension of `to` that d of `from` is, or NO_AXIS.
+static bool soft_reshape(kc_expr_pool *pool, const kc_type *from, const kc_type *to, int *where) {
+    int j = 0;
+    for (int d = 0; d < from->rank; d++) {
+        where[d] = NO_AXIS;
+        if (is_one(from->shape[d])) continue;
+        while (j < to->rank && is_one(to->shape[j])) j++;
+        if (j == to->rank || !kc_expr_known_equal(pool, from->shape[d], to->shape[j])) return false;
+        where[d] = j++;
+    }
+    while (j < to->rank && is_one(to->shape[j])) j++;
+    return j == to->rank;
+}
+
+// Ops that heavy work may lie above: they keep axes in place.
+static bool soft(fuser *f, const kc_op *op) {
+    int where[KC_MAX_RANK];
+    if (kc_op_has(op, KC_ELEMENTWISE) || op->n_operands == 0 || op->code == KC_OP_BROADCAST) return true;
+    return op->code == KC_OP_RESHAPE && soft_reshape(f->pool, &kc_operand(op, 0)->type, &kc_result(op, 0)->type, where);
+}
+
+// Whether some op above v, not past a cut, satisfies `is`.
+static bool any_above(fuser *f, kc_value *v, bool (*is)(const kc_op *), bool *seen) {
+    if (!v->def || is_cut(f, v) || seen[v->def->order]) return false;
+    seen[v->def->order] = true;
+    if (is(v->def)) return true;
+    for (int i = 0; i < v->def->n_operands; i++)
+        if (any_above(f, kc_operand(v->def, i), is, seen)) return true;
+    return false;
+}
+
+static bool above(fuser *f, kc_value *v, bool (*is)(const kc_op *)) {
+    bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
+    return any_above(f, v, is, seen);
+}
+
+static bool costly(const kc_op *op) {
+    return heavy(op) || !(kc_op_row(op)->traits & (KC_CHEAP | KC_MOVEMENT));
+}
+
+static bool is_contraction(const kc_op *op) {
+    return kc_op_has(op, KC_CONTRACTION);
+}
+
+// ---- what a fusion's heavy op must be ------------------------------------------------------------------------------
+
+static bool same_space(fuser *f, const cluster *c, const kc_op *op) {
+    const kc_type *space = &kc_operand(op, 0)->type;
+    const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
+    if (!kc_type_same_shape(f->pool, space, c->space)) return false;
+    int next = 0;
+    for (int d = 0; d < space->rank; d++) {
+        bool reduced = next < axes->count && axes->integers[next] == d;
+        next += reduced;
+        if (reduced != c->axis_reduced[d]) return false;
+    }
+    return true;
+}
+
+// map[d] is the axis that dimension d runs along. A reduction must be asked for exactly at the parallel axes, a
+// contraction at the axes of the results in order.
+static bool fits(fuser *f, const cluster *c, const kc_op *op, const int *map) {
+    const kc_type *type = &kc_result(op, 0)->type;
+    if (!c->hero || op->code != c->hero->code) return false;
+    if (is_contraction(op)) {
+        for (int d = 0, last = NO_AXIS; d < type->rank; d++) {
+            if (is_one(type->shape[d])) continue;
+            if (map[d] <= last) return false;
+            last = map[d];
+        }
+        return op == c->hero;
+    }
+    if (!same_space(f, c, op)) return false;
+    int d = 0;
+    for (int a = 0; a < c->space->rank; a++)
+        if (!c->axis_reduced[a] && map[d++] != a) return false;
+    return true;
+}
+
+static void operand_map(fuser *f, kc_op *op, const int *map, int i, int *from) {
+    const kc_type *x = &kc_operand(op, i)->type, *type = &kc_result(op, 0)->type;
+    if (op->code == KC_OP_BROADCAST) {
+        for (int d = 0; d < x->rank; d++)
+            from[d] = is_one(x->shape[d]) ? NO_AXIS : map[type->rank - x->rank + d];
+    } else if (op->code == KC_OP_RESHAPE) {
+        soft_reshape(f->pool, x, type, from);
+        for (int d = 0; d < x->rank; d++)
+            if (from[d] != NO_AXIS) from[d] = map[from[d]];
+    } else {
+        memcpy(from, map, sizeof(int) * (size_t)x->rank);
+    }
+}
+
+static bool result_map(fuser *f, const cluster *c, const kc_type *type, int *map) {
+    kc_type parallel = {.kind = KC_TYPE_TENSOR, .elem = type->elem};
+    int axis_of[KC_MAX_RANK];
+    if (kc_type_same_shape(f->pool, type, c->space)) {
+        for (int d = 0; d < type->rank; d++) map[d] = d;
+        return true;
+    }
+    for (int a = 0; a < c->space->rank; a++)
+        if (!c->axis_reduced[a]) axis_of[parallel.rank] = a, parallel.shape[parallel.rank++] = c->space->shape[a];
+    if (!soft_reshape(f->pool, type, &parallel, map)) return false;
+    for (int d = 0; d < type->rank; d++)
+        if (map[d] != NO_AXIS) map[d] = axis_of[map[d]];
+    return true;
+}
+
+// ---- gathering -------------------------------------------------------------------------------------------------------
+
+static void add_input(fuser *f, cluster *c, kc_value *v) {
+    for (int i = 0; i < c->n_inputs; i++)
+        if (c->inputs[i] == v) return;
+    kc_value **grown = KC_NEW_ARRAY(f->pass->scratch, kc_value *, c->n_inputs + 1);
+    if (c->n_inputs) memcpy(grown, c->inputs, sizeof *grown * (size_t)c->n_inputs);
+    grown[c->n_inputs++] = v;
+    c->inputs = grown;
+}
+
+static void gather(fuser *f, cluster *c, kc_value *v, const int *map, bool pure);
+
+static void gather_hard(fuser *f, cluster *c, kc_op *op) {
+    for (int i = 0; i < op->n_operands; i++) {
+        if (above(f, kc_operand(op, i), heavy)) cut(f, kc_operand(op, i));
+        gather(f, c, kc_operand(op, i), NULL, true);
+    }
+}
+
+static void gather_heavy(fuser *f, cluster *c, kc_op *op) {
+    if (is_contraction(op)) {
+        for (int i = 0; i < op->n_operands; i++) {
+            if (above(f, kc_operand(op, i), costly)) cut(f, kc_operand(op, i));
+            gather(f, c, kc_operand(op, i), NULL, true);
+        }
+        return;
+    }
+    int all[KC_MAX_RANK];
+    for (int d = 0; d < KC_MAX_RANK; d++) all[d] = d;
+    for (int i = 0; i < op->n_operands; i++) gather(f, c, kc_operand(op, i), all, false);
+}
+
+static bool same_map(const cluster *c, const kc_op *op, const int *map) {
+    return memcmp(c->maps[op->order], map, sizeof(int) * (size_t)kc_result(op, 0)->type.rank) == 0;
+}
+
+// Takes in what computes v. `pure`: below a movement that changes axes, where nothing heavy may be.
+static void gather(fuser *f, cluster *c, kc_value *v, const int *map, bool pure) {
+    if (!v->def || is_cut(f, v)) {
+        add_input(f, c, v);
+        return;
+    }
+    kc_op *op = v->def;
+    if (heavy(op) && (pure || !fits(f, c, op, map))) {
+        cut(f, v);
+        add_input(f, c, v);
+        return;
+    }
+    if (c->ops[op->order] && (pure || same_map(c, op, map))) return;
+    c->ops[op->order] = true;
+    if (map) memcpy(c->maps[op->order], map, sizeof(int) * (size_t)v->type.rank);
+    if (heavy(op)) gather_heavy(f, c, op);
+    else if (!soft(f, op)) gather_hard(f, c, op);
+    else
+        for (int i = 0; i < op->n_operands; i++) {
+            int from[KC_MAX_RANK];
+            if (!pure) operand_map(f, op, map, i, from);
+            gather(f, c, kc_operand(op, i), from, pure);
+        }
+}
+
+// ---- choosing the space ------------------------------------------------------------------------------------------------
+
+static void set_hero(cluster *c, kc_op *op, kc_value *result) {
+    memset(c->axis_reduced, 0, sizeof c->axis_reduced);
+    c->hero = op;
+    c->space = &result->type;
+    if (!op || is_contraction(op)) return;
+    const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
+    c->space = &kc_operand(op, 0)->type;
+    for (int i = 0; i < axes->count; i++) c->axis_reduced[axes->integers[i]] = true;
+}
+
+// The first heavy op above v, through ops that keep axes in place, whose space the result has.
+static bool find_hero(fuser *f, cluster *c, kc_value *v, kc_value *result, bool *seen) {
+    if (!v->def || is_cut(f, v) || seen[v->def->order]) return false;
+    seen[v->def->order] = true;
+    if (heavy(v->def)) {
+        int map[KC_MAX_RANK], where[KC_MAX_RANK];
+        set_hero(c, v->def, result);
+        bool ok = is_contraction(v->def) ? soft_reshape(f->pool, &v->type, &result->type, where)
+                                         : result_map(f, c, &result->type, map);
+        if (ok) return true;
+        set_hero(c, NULL, result);
+        return false;
+    }
+    if (!soft(f, v->def)) return false;
+    for (int i = 0; i < v->def->n_operands; i++)
+        if (find_hero(f, c, kc_operand(v->def, i), result, seen)) return true;
+    return false;
+}
+
+// Before a reduction's operand is taken in, a contraction inside it is cut off with the elementwise work that follows it:
+// the operand of the innermost reduction is what gets stored.
+static void cut_under_reductions(fuser *f, cluster *c) {
+    KC_FOR_OPS(op, f->func->body) {
+        if (!kc_op_has(op, KC_REDUCTION) || !same_space(f, c, op)) continue;
+        for (int i = 0; i < op->n_operands; i++)
+            if (above(f, kc_operand(op, i), is_contraction)) cut(f, kc_operand(op, i));
+    }
+}
+
+// A value that was taken in along some axes and then asked for along others is cut after all.
+static bool took_in_a_cut(const fuser *f, const cluster *c) {
+    for (int i = 0; i < f->n_cuts; i++)
+        if (f->cuts[i] != f->forming && c->ops[f->cuts[i]->def->order]) return true;
+    return false;
+}
+
+static void form(fuser *f, cluster *c, kc_value *result) {
+    f->forming = result;
+    do {
+        int map[KC_MAX_RANK];
+        bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
+        *c = (cluster){.results = {result}, .n_results = 1};
+        c->ops = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
+        c->maps = kc_arena_alloc(f->pass->scratch, sizeof *c->maps * (size_t)(f->n_ops + 1));
+        set_hero(c, NULL, result);
+        find_hero(f, c, result, result, seen);
+        if (c->hero && !is_contraction(c->hero)) cut_under_reductions(f, c);
+        result_map(f, c, &result->type, map);
+        gather(f, c, result, map, false);
+    } while (took_in_a_cut(f, c));
+    f->forming = NULL;
+}
+
+// ---- results that come out of a fusion that exists -------------------------------------------------------------------------
+
+static bool may_yield(fuser *f, const cluster *c, const kc_value *v) {
+    int map[KC_MAX_RANK];
+    if (c->n_results == MAX_RESULTS) return false;
+    if (c->hero && !is_contraction(c->hero)) return result_map(f, c, &v->type, map);
+    return kc_type_same_shape(f->pool, &v->type, &c->results[0]->type);
+}
+
+static bool is_ancestor(const kc_value *old, const kc_value *young, bool *seen) {
+    if (old == young) return true;
+    if (!young->def || seen[young->def->order]) return false;
+    seen[young->def->order] = true;
+    for (int i = 0; i < young->def->n_operands; i++)
+        if (is_ancestor(old, kc_operand(young->def, i), seen)) return true;
+    return false;
+}
+
+// Whether an input of c is computed from v.
+static bool needs(fuser *f, const cluster *c, const kc_value *v) {
+    bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
+    for (int i = 0; i < c->n_inputs; i++)
+        if (c->inputs[i]->def && is_ancestor(v, c->inputs[i], seen)) return true;
+    return false;
+}
+
+// Whether b waits for a result of a.
+static bool waits_for(fuser *f, const cluster *b, const cluster *a) {
+    for (int k = 0; k < a->n_results; k++)
+        if (needs(f, b, a->results[k])) return true;
+    return false;
+}
+
+static bool share(fuser *f, const cluster *a, const cluster *b) {
+    for (int i = 0; i < f->n_ops; i++)
+        if (a->ops[i] && b->ops[i]) return true;
+    for (int i = 0; i < a->n_inputs; i++)
+        for (int k = 0; k < b->n_inputs; k++)
+            if (a->inputs[i] == b->inputs[k] && a->inputs[i]->type.rank > 0) return true;
+    return false;
+}
+
+static bool may_merge(fuser *f, const cluster *a, const cluster *b) {
+    if (a->n_results + b->n_results > MAX_RESULTS) return false;
+    if (!a->hero != !b->hero || (a->hero && a->hero->code != b->hero->code)) return false;
+    if (a->hero && is_contraction(a->hero) && a->hero != b->hero) return false;
+    if (a->hero && !is_contraction(a->hero) && !same_space(f, a, b->hero)) return false;
+    if ((!a->hero || is_contraction(a->hero)) && !kc_type_same_shape(f->pool, &a->results[0]->type, &b->results[0]->type)) return false;
+    return share(f, a, b) && !waits_for(f, a, b) && !waits_for(f, b, a);
+}
+
+static void merge(fuser *f, cluster *a, cluster *b) {
+    for (int i = 0; i < b->n_results; i++) a->results[a->n_results++] = b->results[i];
+    for (int i = 0; i < f->n_ops; i++) a->ops[i] = a->ops[i] || b->ops[i];
+    for (int i = 0; i < b->n_inputs; i++) add_input(f, a, b->inputs[i]);
+    *b = f->clusters[--f->n_clusters];
+}
+
+static bool has_result(const cluster *c, const kc_value *v) {
+    for (int i = 0; i < c->n_results; i++)
+        if (c->results[i] == v) return true;
+    return false;
+}
+
+static void want(fuser *f, kc_value *v) {
+    for (int i = 0; i < f->n_clusters; i++)
+        if (has_result(&f->clusters[i], v)) return;
+    for (int i = 0; i < f->n_clusters; i++) {
+        cluster *c = &f->clusters[i];
+        if (v->def && c->ops[v->def->order] && may_yield(f, c, v) && !needs(f, c, v)) {
+            c->results[c->n_results++] = v;
+            return;
+        }
+    }
+    form(f, &f->clusters[f->n_clusters++], v);
+}
+
+// ---- building -----------------------------------------------------------------------------------------------------------
+
+static void build(fuser *f, cluster *c, kc_op *ret);
+
+static cluster *producer(fuser *f, const kc_value *v, int *result) {
+    for (int i = 0; i < f->n_clusters; i++)
+        for (int k = 0; k < f->clusters[i].n_results; k++)
+            if (f->clusters[i].results[k] == v) {
+                *result = k;
+                return &f->clusters[i];
+            }
+    kc_bug("fuse lost the value %s", v->name ? v->name : "(unnamed)");
+}
+
+static kc_value *built_value(fuser *f, kc_value *v, kc_op *ret) {
+    if (!v->def) return v;
+    int result;
+    cluster *c = producer(f, v, &result);
+    build(f, c, ret);
+    return kc_result(c->built, result);
+}
+
+static void build_body(fuser *f, cluster *c) {
+    kc_module *module = f->pass->module;
+    kc_block *body = kc_op_add_body(module, c->built);
+    kc_builder inner = kc_builder_at_end(module, body, c->built->loc);
+    kc_clone *clone = kc_clone_begin(module, f->pool, f->pool);
+    for (int i = 0; i < c->n_inputs; i++)
+        kc_clone_map(clone, c->inputs[i], kc_block_add_arg(module, body, c->inputs[i]->type, c->inputs[i]->name));
+    KC_FOR_OPS(op, f->func->body)
+        if (op->code != KC_OP_FUSION && op->order < f->n_ops && c->ops[op->order]) kc_clone_op(clone, &inner, op);
+    kc_value *results[MAX_RESULTS];
+    for (int i = 0; i < c->n_results; i++) results[i] = kc_clone_value(clone, c->results[i]);
+    kc_build(&inner, KC_OP_YIELD, c->n_results, results, 0, NULL);
+    kc_clone_end(clone);
+}
+
+static void build(fuser *f, cluster *c, kc_op *ret) {
+    if (c->built) return;
+    if (c->building) kc_bug("fusions need each other's results");
+    c->building = true;
+    kc_value **inputs = KC_NEW_ARRAY(f->pass->scratch, kc_value *, c->n_inputs + 1);
+    for (int i = 0; i < c->n_inputs; i++) inputs[i] = built_value(f, c->inputs[i], ret);
+    kc_type types[MAX_RESULTS];
+    for (int i = 0; i < c->n_results; i++)
+        types[i] = kc_type_tensor(c->results[i]->type.elem, c->results[i]->type.rank, c->results[i]->type.shape);
+    kc_builder b = kc_builder_before(f->pass->module, ret);
+    if (c->results[0]->def) b.loc = c->results[0]->def->loc;
+    c->built = kc_build(&b, KC_OP_FUSION, c->n_inputs, inputs, c->n_results, types);
+    for (int i = 0; i < c->n_results; i++) kc_result(c->built, i)->name = c->results[i]->name;
+    build_body(f, c);
+}
+
+static void erase_originals(fuser *f) {
+    for (kc_op *op = f->func->body->last, *before; op; op = before) {
+        before = op->previous;
+        bool keep = op->code == KC_OP_FUSION || op->code == KC_OP_SCHEDULE || kc_op_has(op, KC_TERMINATOR);
+        if (!keep) kc_op_erase(op);
+    }
+}
+
+static void fuse_function(kc_pass_context *pass, kc_op *func) {
+    kc_block_renumber(func->body);
+    fuser f = {.pass = pass, .func = func, .pool = kc_op_pool(func), .n_ops = func->body->last->order + 1};
+    int most = 2 * f.n_ops + func->body->last->n_operands + 1;
+    f.clusters = KC_NEW_ARRAY(pass->scratch, cluster, most);
+    f.cuts = KC_NEW_ARRAY(pass->scratch, kc_value *, most);
+    kc_op *ret = func->body->last;
+    // Later outputs first: an earlier one may come out of the same fusion on the way.
+    for (int done = 0; done < f.n_ops; done++)
+        for (int i = 0; i < ret->n_operands; i++)
+            if (kc_operand(ret, i)->def && kc_operand(ret, i)->def->order == f.n_ops - 1 - done) want(&f, kc_operand(ret, i));
+    for (int i = 0; i < ret->n_operands; i++)
+        if (!kc_operand(ret, i)->def) form(&f, &f.clusters[f.n_clusters++], kc_operand(ret, i));
+    for (int i = 0; i < f.n_cuts; i++) want(&f, f.cuts[i]);
+    for (int i = 0; i < f.n_clusters; i++)
+        for (int k = i + 1; k < f.n_clusters;)
+            if (may_merge(&f, &f.clusters[i], &f.clusters[k])) merge(&f, &f.clusters[i], &f.clusters[k]);
+            else k++;
+    for (int i = 0; i < ret->n_operands; i++) {
+        kc_value *v = kc_operand(ret, i);
+        int result;
+        cluster *c = producer(&f, v, &result);
+        build(&f, c, ret);
+        kc_op_set_operand(ret, i, kc_result(c->built, result));
+    }
+    erase_originals(&f);
+}
+
+static bool run(kc_pass_context *pass) {
+    KC_FOR_OPS(func, pass->module->body) fuse_function(pass, func);
+    return true;
+}
+
+const kc_pass kc_pass_fuse = {
+    .name = "fuse", .meaning = "primitives gather into fusions, one a kernel",
+    .level_in = KC_LEVEL_TENSOR, .level_out = KC_LEVEL_TENSOR, .run = run,
+};

@@ -1,0 +1,125 @@
+// tile: a kernel in tensor form becomes a sequential program over tiles.
+//
+// before: kernel inputs(%x) outputs(%y) {name = "f_v0_k0"} {
+//         ^(%x_1: f32[N], %y_1: f32[N]):
+//           %e = exp %x_1 : f32[N]
+//           yield %e
+//         }
+// after:  kernel inputs(%x) outputs(%y) {name = "f_v0_k0", grid = cdiv(N, 1024), warps = 4} {
+//         ^(%x_1: f32[N], %y_1: f32[N]):
+//           %i = iota {axis = 0} : tile<1024xi32>
+//           %p = program_id : i64
+//           ...
+//           %v = load %x_1 base(%b) local(%i) mask(%m) : tile<1024xf32>
+//           %e = exp %v : tile<1024xf32>
+//           store %y_1, %e base(%b) local(%i) mask(%m)
+//           return
+//         }
+//
+// Requires: kernels as `plan` makes them (a map; or reductions over the same axes of one space with elementwise ops after
+// them; or one contraction with elementwise ops after it). Every load and store is in bounds or masked. No layouts yet.
+#include "passes/tiler.h"
+
+static bool by_value(const kc_op *kernel, int i) {
+    const kc_value *v = kc_operand(kernel, i);
+    return v->type.rank == 0 && v->block && v->block->parent->code == KC_OP_FUNC;
+}
+
+// The new body has the old one's arguments, scalars by value.
+static void start_body(kc_tiler *t) {
+    kc_module *module = t->pass->module;
+    t->source = t->kernel->body;
+    t->kernel->body = NULL;
+    kc_block *body = kc_op_add_body(module, t->kernel);
+    for (int i = 0; i < t->source->n_args; i++) {
+        kc_value *old = t->source->args[i];
+        kc_type type = by_value(t->kernel, i) ? kc_type_scalar(old->type.elem) : old->type;
+        old->data = kc_block_add_arg(module, body, type, old->name);
+    }
+    t->build = kc_builder_at_end(module, body, t->kernel->loc);
+}
+
+static kc_value *output_buffer(const kc_tiler *t, int i) {
+    int outputs = t->source->last->n_operands;
+    return t->source->args[t->source->n_args - outputs + i]->data;
+}
+
+static bool spans_reduced(const kc_tiler *t, const kc_coord *c, int rank) {
+    for (int d = 0; d < rank; d++)
+        for (int a = 0; a < t->n_axes; a++)
+            if (t->axes[a].reduced && c[d].axes >> a & 1) return true;
+    return false;
+}
+
+static void emit_store(kc_tiler *t, int output) {
+    kc_value *buffer = output_buffer(t, output), *operands[3 + 2 * KC_MAX_RANK];
+    kc_coord c[KC_MAX_RANK];
+    int rank = kc_tiler_output_coords(t, &buffer->type, c), n = 2;
+    unsigned axes = 0;
+    for (int d = 0; d < rank; d++) axes |= c[d].axes;
+    operands[0] = buffer;
+    operands[1] = kc_tiler_emit(t, kc_operand(t->source->last, output), c, NULL);
+    if (axes) operands[1] = kc_tiler_widen(t, operands[1], axes);
+    for (int d = 0; d < rank; d++) operands[n++] = c[d].base ? c[d].base : kc_tiler_int(t, KC_i64, 0);
+    for (int d = 0; d < rank; d++) operands[n++] = c[d].local ? c[d].local : kc_tiler_int(t, KC_i32, 0);
+    kc_value *mask = kc_tiler_mask(t, axes, NULL);
+    if (mask) operands[n++] = mask;
+    kc_op *store = kc_build(&t->build, KC_OP_STORE, n, operands, 0, NULL);
+    kc_op_set_segments(store, (int[]){2, rank, rank, mask != NULL});
+}
+
+// Outputs of the parallel shape, then those of the whole space, in one loop over chunks where rows are long.
+static void emit_outputs(kc_tiler *t) {
+    int n = t->source->last->n_operands;
+    bool whole_space = false;
+    for (int i = 0; i < n; i++) {
+        kc_coord c[KC_MAX_RANK];
+        int rank = kc_tiler_output_coords(t, &output_buffer(t, i)->type, c);
+        if (t->contraction || t->rows_whole || !spans_reduced(t, c, rank)) emit_store(t, i);
+        else whole_space = true;
+    }
+    if (!whole_space) return;
+    kc_op *loop;
+    kc_value *counter = kc_tiler_begin_loop(t, kc_tiler_steps(t, true), 0, NULL, &loop);
+    kc_tiler_scope scope = kc_tiler_enter(t);
+    kc_tiler_open_axes(t, counter, true);
+    for (int i = 0; i < n; i++) {
+        kc_coord c[KC_MAX_RANK];
+        int rank = kc_tiler_output_coords(t, &output_buffer(t, i)->type, c);
+        if (spans_reduced(t, c, rank)) emit_store(t, i);
+    }
+    kc_tiler_leave(t, scope);
+    kc_tiler_end_loop(t, loop, 0, NULL);
+}
+
+static bool tile_kernel(kc_pass_context *pass, kc_op *kernel) {
+    kc_tiler t = {.pass = pass, .kernel = kernel, .pool = kc_op_pool(kernel)};
+    start_body(&t);
+    if (!kc_tiler_choose_axes(&t)) return false;
+    kc_attr_set_expr(kernel, KC_ATTR_GRID, kc_tiler_steps(&t, false));
+    kc_tiler_make_offsets(&t);
+    kc_value *program = kc_build_1(&t.build, KC_OP_PROGRAM_ID, kc_type_scalar(KC_i64), 0, NULL);
+    kc_tiler_open_axes(&t, program, false);
+    if (t.rows_whole) kc_tiler_open_axes(&t, NULL, true);
+    if (t.reduction) kc_tiler_emit_reductions(&t);
+    emit_outputs(&t);
+    kc_build(&t.build, KC_OP_RETURN, 0, NULL, 0, NULL);
+    return true;
+}
+
+static bool run(kc_pass_context *pass) {
+    bool ok = true;
+    KC_FOR_OPS(func, pass->module->body) {
+        KC_FOR_OPS(variant, func->body) {
+            if (variant->code != KC_OP_VARIANT) continue;
+            KC_FOR_OPS(kernel, variant->body)
+                if (kernel->code == KC_OP_KERNEL && !tile_kernel(pass, kernel)) ok = false;
+        }
+    }
+    return ok;
+}
+
+const kc_pass kc_pass_tile = {
+    .name = "tile", .meaning = "kernels become programs over tiles",
+    .level_in = KC_LEVEL_TENSOR, .level_out = KC_LEVEL_TILE, .needs_target = true, .run = run,
+};

@@ -1,0 +1,305 @@
+// The iteration space of a kernel: which axes it has, how they are tiled, how many warps work on a tile.
+//
+// Memory decides. Each buffer has a dimension whose neighbours are neighbours in memory; followed through the movement
+// ops of the kernel, that is an axis of the space: a fast axis. Tiles are long along the fast axes: one for most kernels,
+// two for a transposition.
+#include "passes/tiler.h"
+
+#include <string.h>
+
+enum { THREADS_OF_A_MAP = 128, VECTORS_A_THREAD = 2, LARGEST_WHOLE_ROW = 8192, ELEMENTS_A_ROW_THREAD = 16 };
+
+static int64_t power_of_two_at_least(int64_t n) {
+    int64_t p = 1;
+    while (p < n && p < (INT64_C(1) << 40)) p *= 2;
+    return p;
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+// The tile that would cover the whole axis.
+static int64_t whole(const kc_tiler *t, int a) {
+    return power_of_two_at_least(kc_expr_max_value(t->pool, t->axes[a].extent));
+}
+
+// ---- fast axes -----------------------------------------------------------------------------------------------------
+
+typedef struct {
+    kc_tiler *t;
+    int most_axes;        // of the input that varies along most axes
+    int fast_of_largest;  // its fast axis, or -1
+    unsigned fast;        // fast axes of all inputs that vary along at least two axes
+    int least_bytes;      // of an element of any buffer
+} kc_trace;
+
+enum { NO_AXIS = -1 };
+
+static int unit_stride_dimension(kc_expr_pool *pool, const kc_type *type) {
+    int64_t one;
+    for (int d = type->rank - 1; d >= 0; d--)
+        if (kc_expr_is_const(kc_type_stride(pool, type, d), &one) && one == 1) return d;
+    return -1;
+}
+
+static void trace_buffer(kc_trace *trace, const kc_value *v, const int *map) {
+    int fast = unit_stride_dimension(trace->t->pool, &v->type), covered = 0;
+    for (int d = 0; d < v->type.rank; d++) covered += map[d] != NO_AXIS;
+    int bytes = kc_dtype_bytes(v->type.elem);
+    if (covered > 0 && bytes < trace->least_bytes) trace->least_bytes = bytes;
+    if (covered > trace->most_axes) {
+        trace->most_axes = covered;
+        trace->fast_of_largest = fast >= 0 ? map[fast] : NO_AXIS;
+    }
+    if (covered > 1 && fast >= 0 && map[fast] != NO_AXIS) trace->fast |= 1u << map[fast];
+}
+
+static void trace_value(kc_trace *, kc_value *, const int *map);
+
+static void trace_reshape(kc_trace *trace, kc_op *op, const int *map) {
+    kc_value *x = kc_operand(op, 0);
+    kc_reshape_group groups[2 * KC_MAX_RANK];
+    int from[KC_MAX_RANK], n = kc_reshape_groups(trace->t->pool, &x->type, &kc_result(op, 0)->type, groups);
+    for (int d = 0; d < x->type.rank; d++) from[d] = NO_AXIS;
+    for (int i = 0; i < n; i++)
+        if (groups[i].from_end > groups[i].from_begin && groups[i].to_end > groups[i].to_begin)
+            from[groups[i].from_end - 1] = map[groups[i].to_end - 1];
+    trace_value(trace, x, from);
+}
+
+static void trace_gather(kc_trace *trace, kc_op *op, const int *map) {
+    kc_value *x = kc_operand(op, 0), *indices = kc_operand(op, 1);
+    int axis = (int)kc_attr_int(op, KC_ATTR_AXIS, 0), from[KC_MAX_RANK];
+    for (int d = 0; d < x->type.rank; d++)
+        from[d] = d < axis ? map[d] : d == axis ? NO_AXIS : map[d + indices->type.rank - 1];
+    trace_value(trace, x, from);
+    trace_value(trace, indices, map + axis);
+}
+
+// The axes of a reduction's operand: those of the result, and the reduced ones in order.
+static void trace_reduce(kc_trace *trace, kc_op *op, const int *map) {
+    const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
+    int from[KC_MAX_RANK], next = 0, kept = 0, opened = 0;
+    for (int d = 0; d < kc_operand(op, 0)->type.rank; d++) {
+        if (next < axes->count && axes->integers[next] == d) {
+            while (!trace->t->axes[opened].reduced) opened++;
+            from[d] = opened++, next++;
+        } else {
+            from[d] = map[kept++];
+        }
+    }
+    for (int i = 0; i < op->n_operands; i++) trace_value(trace, kc_operand(op, i), from);
+}
+
+static void trace_value(kc_trace *trace, kc_value *v, const int *map) {
+    if (v->data == trace) return; // seen
+    if (!v->def) {
+        trace_buffer(trace, v, map);
+        return;
+    }
+    v->data = trace;
+    kc_op *op = v->def;
+    int from[KC_MAX_RANK];
+    kc_value *x = op->n_operands ? kc_operand(op, 0) : NULL;
+    if (op->code == KC_OP_RESHAPE) trace_reshape(trace, op, map);
+    else if (op->code == KC_OP_GATHER) trace_gather(trace, op, map);
+    else if (kc_op_has(op, KC_REDUCTION)) trace_reduce(trace, op, map);
+    else if (op->code == KC_OP_TRANSPOSE) {
+        const int64_t *perm = kc_attr_get(op, KC_ATTR_PERM)->integers;
+        for (int d = 0; d < x->type.rank; d++) from[perm[d]] = map[d];
+        trace_value(trace, x, from);
+    } else if (op->code == KC_OP_BROADCAST) {
+        int64_t one;
+        for (int d = 0; d < x->type.rank; d++)
+            from[d] = kc_expr_is_const(x->type.shape[d], &one) && one == 1 ? NO_AXIS : map[kc_result(op, 0)->type.rank - x->type.rank + d];
+        trace_value(trace, x, from);
+    } else if (!kc_op_has(op, KC_CONTRACTION)) {
+        for (int i = 0; i < op->n_operands; i++) trace_value(trace, kc_operand(op, i), map);
+    }
+}
+
+// ---- outputs -------------------------------------------------------------------------------------------------------
+
+// Axes of an output's dimensions: all of them when it has the shape of the whole space, else the parallel ones; a
+// dimension of extent 1 that no axis matches is NO_AXIS.
+static int output_axes(const kc_tiler *t, const kc_type *type, int *map) {
+    bool all = type->rank == t->n_axes && t->reduction;
+    for (int d = 0; all && d < type->rank; d++) all = kc_expr_known_equal(t->pool, type->shape[d], t->axes[d].extent);
+    int a = 0;
+    for (int d = 0; d < type->rank; d++) {
+        while (!all && a < t->n_axes && t->axes[a].reduced) a++;
+        if (a < t->n_axes && kc_expr_known_equal(t->pool, type->shape[d], t->axes[a].extent)) map[d] = a++;
+        else map[d] = NO_AXIS;
+    }
+    return type->rank;
+}
+
+int kc_tiler_output_coords(kc_tiler *t, const kc_type *type, kc_coord *c) {
+    int map[KC_MAX_RANK], rank = output_axes(t, type, map);
+    for (int d = 0; d < rank; d++) c[d] = map[d] == NO_AXIS ? (kc_coord){0} : kc_tiler_axis_coord(t, map[d]);
+    return rank;
+}
+
+static kc_trace trace_kernel(kc_tiler *t, unsigned *output_fast) {
+    kc_trace trace = {t, 0, NO_AXIS, 0, 8};
+    kc_op *yield = t->source->last;
+    *output_fast = 0;
+    int first_output = t->source->n_args - yield->n_operands;
+    for (int i = 0; i < yield->n_operands; i++) {
+        int map[KC_MAX_RANK];
+        const kc_type *type = &t->source->args[first_output + i]->type;
+        output_axes(t, type, map);
+        int fast = unit_stride_dimension(t->pool, type);
+        if (fast >= 0 && map[fast] != NO_AXIS) *output_fast |= 1u << map[fast];
+        trace.least_bytes = (int)smaller(trace.least_bytes, kc_dtype_bytes(type->elem));
+        trace_value(&trace, kc_operand(yield, i), map);
+    }
+    return trace;
+}
+
+// ---- the three kinds of kernel -----------------------------------------------------------------------------------------
+
+static void add_axis(kc_tiler *t, const kc_expr *extent, bool reduced) {
+    if (t->n_axes == KC_MAX_RANK) kc_bug("a kernel has more than %d axes", KC_MAX_RANK);
+    t->axes[t->n_axes++] = (kc_axis){.extent = extent, .tile = 1, .reduced = reduced, .slot = -1};
+}
+
+static int last_bit(unsigned set) {
+    int last = -1;
+    for (int i = 0; i < 32; i++)
+        if (set >> i & 1) last = i;
+    return last;
+}
+
+static int schedule_warps(const kc_tiler *t, int64_t elements, int64_t a_thread) {
+    int64_t threads = larger(elements / a_thread, 1), size = t->pass->target->attributes.warp_size;
+    int64_t most = t->pass->target->attributes.max_num_threads / size;
+    return (int)kc_attr_int(t->kernel, KC_ATTR_WARPS, smaller(larger(threads / size, 1), most));
+}
+
+// Spreads `budget` elements over the axes of one kind, `first` first, then from the last one.
+static void spread(kc_tiler *t, int first, int64_t budget, bool reduced) {
+    if (first >= 0 && t->axes[first].reduced == reduced) {
+        t->axes[first].tile = smaller(budget, whole(t, first));
+        budget /= t->axes[first].tile;
+    }
+    for (int a = t->n_axes - 1; a >= 0 && budget > 1; a--) {
+        if (a == first || t->axes[a].reduced != reduced) continue;
+        t->axes[a].tile = smaller(budget, whole(t, a));
+        budget /= t->axes[a].tile;
+    }
+}
+
+static int tile_map(kc_tiler *t) {
+    unsigned output_fast;
+    kc_trace trace = trace_kernel(t, &output_fast);
+    int fast = last_bit(output_fast), other = last_bit(trace.fast & ~output_fast);
+    int64_t vector = 16 / trace.least_bytes;
+    if (fast >= 0 && other >= 0) {
+        t->axes[fast].tile = smaller(64, whole(t, fast));
+        t->axes[other].tile = smaller(64, whole(t, other));
+        return schedule_warps(t, t->axes[fast].tile * t->axes[other].tile, 16);
+    }
+    spread(t, fast, THREADS_OF_A_MAP * VECTORS_A_THREAD * vector, false);
+    int64_t elements = 1;
+    for (int a = 0; a < t->n_axes; a++) elements *= t->axes[a].tile;
+    return schedule_warps(t, elements, VECTORS_A_THREAD * vector);
+}
+
+// Rows along the fast axis: whole when they fit, several a block when they are short.
+static int tile_rows(kc_tiler *t, int64_t vector) {
+    int64_t row = 1, rows = 1;
+    t->rows_whole = true;
+    for (int a = 0; a < t->n_axes; a++)
+        if (t->axes[a].reduced) {
+            int64_t extent = whole(t, a);
+            if (extent > LARGEST_WHOLE_ROW || row * extent > LARGEST_WHOLE_ROW) t->rows_whole = false;
+            else row *= extent;
+        }
+    if (t->rows_whole) {
+        for (int a = 0; a < t->n_axes; a++)
+            if (t->axes[a].reduced) t->axes[a].tile = whole(t, a);
+    } else {
+        row = 1024 * vector;
+        spread(t, -1, row, true);
+    }
+    if (row < 1024) {
+        spread(t, -1, 1024 / row, false);
+        for (int a = 0; a < t->n_axes; a++)
+            if (!t->axes[a].reduced) rows *= t->axes[a].tile;
+    }
+    return schedule_warps(t, row * rows, t->rows_whole ? larger(ELEMENTS_A_ROW_THREAD, vector) : vector * 2);
+}
+
+// The fast axis is not reduced: lanes run along it, and each thread walks down its columns.
+static int tile_columns(kc_tiler *t, int fast) {
+    int64_t columns = smaller(128, whole(t, fast)), depth = 1;
+    t->axes[fast].tile = columns;
+    t->rows_whole = true;
+    for (int a = 0; a < t->n_axes; a++)
+        if (t->axes[a].reduced) depth = smaller(depth * whole(t, a), INT32_MAX);
+    if (depth * columns > LARGEST_WHOLE_ROW) t->rows_whole = false, depth = LARGEST_WHOLE_ROW / 2 / columns;
+    spread(t, -1, depth, true);
+    return schedule_warps(t, columns * depth, ELEMENTS_A_ROW_THREAD);
+}
+
+static int tile_reduction(kc_tiler *t) {
+    unsigned output_fast;
+    kc_trace trace = trace_kernel(t, &output_fast);
+    int fast = trace.fast_of_largest;
+    if (fast >= 0 && !t->axes[fast].reduced) return tile_columns(t, fast);
+    return tile_rows(t, larger(1, 16 / trace.least_bytes));
+}
+
+static int tile_contraction(kc_tiler *t) {
+    int m = t->n_axes - 3, n = t->n_axes - 2, k = t->n_axes - 1;
+    int64_t wish[3] = {64, 64, 16};
+    const kc_attr *tile = kc_attr_get(t->kernel, KC_ATTR_TILE);
+    for (int i = 0; tile && i < 3 && i < tile->count; i++) wish[i] = tile->integers[i];
+    if (m >= 0) t->axes[m].tile = smaller(wish[0], larger(whole(t, m), 1));
+    if (n >= 0) t->axes[n].tile = smaller(wish[1], larger(whole(t, n), 1));
+    t->axes[k].tile = smaller(wish[2], larger(whole(t, k), 1));
+    int64_t elements = (m >= 0 ? t->axes[m].tile : 1) * (n >= 0 ? t->axes[n].tile : 1);
+    return schedule_warps(t, larger(elements, 1024), 32);
+}
+
+static void find_ops(kc_tiler *t) {
+    KC_FOR_OPS(op, t->source) {
+        if (!t->reduction && kc_op_has(op, KC_REDUCTION)) t->reduction = op;
+        if (!t->contraction && kc_op_has(op, KC_CONTRACTION)) t->contraction = op;
+    }
+}
+
+static void axes_of_reduction(kc_tiler *t) {
+    const kc_type *type = &kc_operand(t->reduction, 0)->type;
+    const kc_attr *axes = kc_attr_get(t->reduction, KC_ATTR_AXES);
+    for (int d = 0, next = 0; d < type->rank; d++) {
+        bool reduced = next < axes->count && axes->integers[next] == d;
+        next += reduced;
+        add_axis(t, type->shape[d], reduced);
+    }
+}
+
+static void axes_of_output(kc_tiler *t) {
+    const kc_type *type = &kc_operand(t->source->last, 0)->type;
+    for (int d = 0; d < type->rank; d++) add_axis(t, type->shape[d], false);
+    if (!t->contraction) return;
+    const kc_type *a = &kc_operand(t->contraction, 0)->type;
+    add_axis(t, a->shape[a->rank - 1 - (kc_attr_int(t->contraction, KC_ATTR_TRANSPOSE_A, 0) != 0)], true);
+}
+
+bool kc_tiler_choose_axes(kc_tiler *t) {
+    find_ops(t);
+    if (t->reduction) axes_of_reduction(t);
+    else axes_of_output(t);
+    int warps = t->reduction ? tile_reduction(t) : t->contraction ? tile_contraction(t) : tile_map(t);
+    for (int a = 0; a < t->n_axes; a++)
+        if (t->axes[a].tile > 1) t->axes[a].slot = t->rank++;
+    kc_attr_set_int(t->kernel, KC_ATTR_WARPS, warps);
+    return true;
+}

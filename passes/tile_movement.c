@@ -1,0 +1,191 @@
+// Movement ops as index maps: the value of the result at some coordinates is the value of an operand at others.
+// Nothing is moved; the layouts of loads and stores decide later what an index map costs.
+#include "passes/tiler.h"
+
+static bool is_one(const kc_expr *e) {
+    int64_t value;
+    return kc_expr_is_const(e, &value) && value == 1;
+}
+
+static kc_value *emit_broadcast(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+    kc_value *x = kc_operand(op, 0);
+    kc_coord from[KC_MAX_RANK];
+    int skip = kc_result(op, 0)->type.rank - x->type.rank;
+    for (int d = 0; d < x->type.rank; d++) from[d] = is_one(x->type.shape[d]) ? (kc_coord){0} : c[skip + d];
+    return kc_tiler_emit(t, x, from, predicate);
+}
+
+static kc_value *emit_transpose(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+    const int64_t *perm = kc_attr_get(op, KC_ATTR_PERM)->integers;
+    kc_coord from[KC_MAX_RANK];
+    for (int d = 0; d < kc_operand(op, 0)->type.rank; d++) from[perm[d]] = c[d];
+    return kc_tiler_emit(t, kc_operand(op, 0), from, predicate);
+}
+
+static kc_value *emit_slice(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+    const kc_attr *starts = kc_attr_get(op, KC_ATTR_STARTS), *steps = kc_attr_get(op, KC_ATTR_STEPS);
+    kc_value *x = kc_operand(op, 0);
+    kc_coord from[KC_MAX_RANK];
+    for (int d = 0; d < x->type.rank; d++) {
+        const kc_expr *step = kc_expr_const(t->pool, steps->integers[d]);
+        from[d] = kc_tiler_coord_add(t, kc_tiler_coord_scale(t, c[d], step, x->type.shape[d]), starts->exprs[d]);
+    }
+    return kc_tiler_emit(t, x, from, predicate);
+}
+
+// low <= coordinate < high, as a flag tile, and-ed to the predicate.
+static kc_value *inside(kc_tiler *t, kc_coord c, const kc_expr *low, const kc_expr *high) {
+    kc_value *i = kc_tiler_coord_value(t, c, KC_i64), *result = NULL;
+    if (!kc_expr_known_le(t->pool, low, kc_expr_const(t->pool, 0)))
+        result = kc_build_binary(&t->build, KC_OP_GE, i, kc_tiler_sym(t, low));
+    if (high) {
+        kc_value *below = kc_build_binary(&t->build, KC_OP_LT, i, kc_tiler_sym(t, high));
+        result = result ? kc_build_binary(&t->build, KC_OP_AND, result, below) : below;
+    }
+    return result;
+}
+
+static kc_value *both(kc_tiler *t, kc_value *a, kc_value *b) {
+    return a && b ? kc_build_binary(&t->build, KC_OP_AND, a, b) : a ? a : b;
+}
+
+static kc_expr const *negated(kc_tiler *t, const kc_expr *e) {
+    return kc_expr_sub(t->pool, kc_expr_const(t->pool, 0), e);
+}
+
+static kc_value *emit_pad(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+    const kc_expr *const *low = kc_attr_get(op, KC_ATTR_LOW)->exprs, *const *high = kc_attr_get(op, KC_ATTR_HIGH)->exprs;
+    kc_value *x = kc_operand(op, 0), *within = NULL;
+    kc_coord from[KC_MAX_RANK];
+    int64_t zero;
+    for (int d = 0; d < x->type.rank; d++) {
+        bool none_after = kc_expr_is_const(high[d], &zero) && zero == 0;
+        const kc_expr *end = none_after ? NULL : kc_expr_add(t->pool, low[d], x->type.shape[d]);
+        within = both(t, within, inside(t, c[d], low[d], end));
+        from[d] = kc_tiler_coord_add(t, c[d], negated(t, low[d]));
+    }
+    kc_value *value = kc_tiler_emit(t, x, from, both(t, predicate, within));
+    if (!within) return value;
+    double fill_value = kc_attr_float(op, KC_ATTR_VALUE, 0);
+    kc_type scalar = kc_type_scalar(x->type.elem);
+    kc_value *fill = kc_dtype_is_float(x->type.elem) ? kc_build_const(&t->build, scalar, fill_value)
+                                                      : kc_tiler_int(t, x->type.elem, (int64_t)fill_value);
+    return kc_build_elementwise(&t->build, KC_OP_SELECT, 3, (kc_value *[]){within, value, fill});
+}
+
+static kc_value *emit_concat(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+    int64_t axis = kc_attr_int(op, KC_ATTR_AXIS, 0);
+    const kc_expr *begin = kc_expr_const(t->pool, 0);
+    kc_value *result = NULL;
+    for (int i = 0; i < op->n_operands; i++) {
+        kc_value *x = kc_operand(op, i);
+        const kc_expr *end = kc_expr_add(t->pool, begin, x->type.shape[axis]);
+        kc_value *within = inside(t, c[axis], begin, i + 1 < op->n_operands ? end : NULL);
+        kc_coord from[KC_MAX_RANK];
+        for (int d = 0; d < x->type.rank; d++) from[d] = c[d];
+        from[axis] = kc_tiler_coord_add(t, c[axis], negated(t, begin));
+        kc_value *value = kc_tiler_emit(t, x, from, both(t, predicate, within));
+        result = result && within ? kc_build_elementwise(&t->build, KC_OP_SELECT, 3, (kc_value *[]){within, value, result}) : value;
+        begin = end;
+    }
+    return result;
+}
+
+// Negative indices count from the end; what is still outside is clamped.
+static kc_value *emit_gather(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+    kc_value *x = kc_operand(op, 0), *indices = kc_operand(op, 1);
+    int axis = (int)kc_attr_int(op, KC_ATTR_AXIS, 0), taken = indices->type.rank;
+    kc_value *index = kc_build_cast(&t->build, kc_tiler_emit(t, indices, c + axis, predicate), KC_i64);
+    kc_value *extent = kc_tiler_sym(t, x->type.shape[axis]), *zero = kc_tiler_int(t, KC_i64, 0);
+    kc_value *negative = kc_build_binary(&t->build, KC_OP_LT, index, zero);
+    kc_value *from_end = kc_build_binary(&t->build, KC_OP_ADD, index, extent);
+    index = kc_build_elementwise(&t->build, KC_OP_SELECT, 3, (kc_value *[]){negative, from_end, index});
+    kc_value *last = kc_build_binary(&t->build, KC_OP_SUB, extent, kc_tiler_int(t, KC_i64, 1));
+    index = kc_build_binary(&t->build, KC_OP_MAX, kc_build_binary(&t->build, KC_OP_MIN, index, last), zero);
+    kc_coord from[KC_MAX_RANK];
+    unsigned axes = 0;
+    for (int d = 0; d < taken; d++) axes |= c[axis + d].axes;
+    for (int d = 0; d < x->type.rank; d++) from[d] = d < axis ? c[d] : d == axis ? (kc_coord){0} : c[d + taken - 1];
+    from[axis] = index->type.rank ? (kc_coord){NULL, index, axes} : (kc_coord){index, NULL, 0};
+    return kc_tiler_emit(t, x, from, predicate);
+}
+
+// ---- reshape -----------------------------------------------------------------------------------------------------
+
+static const kc_expr *product(kc_expr_pool *pool, const kc_type *type, int begin, int end) {
+    const kc_expr *p = kc_expr_const(pool, 1);
+    for (int d = begin; d < end; d++) p = kc_expr_mul(pool, p, type->shape[d]);
+    return p;
+}
+
+// The smallest group that starts at (i, j), by the number of dimensions it takes.
+static kc_reshape_group next_group(kc_expr_pool *pool, const kc_type *from, const kc_type *to, int i, int j) {
+    for (int taken = 1; taken < from->rank - i + to->rank - j; taken++)
+        for (int p = taken; p >= 0; p--) {
+            int q = taken - p;
+            if (i + p > from->rank || j + q > to->rank) continue;
+            if (kc_expr_known_equal(pool, product(pool, from, i, i + p), product(pool, to, j, j + q)))
+                return (kc_reshape_group){i, i + p, j, j + q};
+        }
+    return (kc_reshape_group){i, from->rank, j, to->rank};
+}
+
+int kc_reshape_groups(kc_expr_pool *pool, const kc_type *from, const kc_type *to, kc_reshape_group *groups) {
+    int n = 0;
+    for (int i = 0, j = 0; i < from->rank || j < to->rank; n++) {
+        groups[n] = next_group(pool, from, to, i, j);
+        i = groups[n].from_end, j = groups[n].to_end;
+    }
+    return n;
+}
+
+// The row-major index of the result's coordinates inside a group.
+static kc_coord linear_index(kc_tiler *t, const kc_type *to, kc_reshape_group g, const kc_coord *c) {
+    kc_coord linear = {0};
+    for (int d = g.to_begin; d < g.to_end; d++) {
+        const kc_expr *stride = product(t->pool, to, d + 1, g.to_end);
+        linear = kc_tiler_coord_sum(t, linear, kc_tiler_coord_scale(t, c[d], stride, to->shape[d]));
+    }
+    return linear;
+}
+
+static kc_coord as_coord(kc_value *v, unsigned axes) {
+    return v->type.rank ? (kc_coord){NULL, v, axes} : (kc_coord){v, NULL, 0};
+}
+
+static void split_index(kc_tiler *t, const kc_type *from, kc_reshape_group g, kc_coord linear, kc_coord *out) {
+    bool narrow = kc_expr_max_value(t->pool, product(t->pool, from, g.from_begin, g.from_end)) < INT32_MAX;
+    kc_dtype dtype = narrow ? KC_i32 : KC_i64;
+    kc_value *rest = kc_tiler_coord_value(t, linear, dtype);
+    for (int d = g.from_end - 1; d > g.from_begin; d--) {
+        kc_value *extent = kc_build_cast(&t->build, kc_tiler_sym(t, from->shape[d]), dtype);
+        kc_value *index = kc_build_binary(&t->build, KC_OP_MOD, rest, extent);
+        rest = kc_build_binary(&t->build, KC_OP_FLOORDIV, rest, extent);
+        out[d] = as_coord(index->type.rank ? index : kc_build_cast(&t->build, index, KC_i64), linear.axes);
+    }
+    out[g.from_begin] = as_coord(rest->type.rank ? rest : kc_build_cast(&t->build, rest, KC_i64), linear.axes);
+}
+
+static kc_value *emit_reshape(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+    kc_value *x = kc_operand(op, 0);
+    const kc_type *to = &kc_result(op, 0)->type;
+    kc_reshape_group groups[2 * KC_MAX_RANK];
+    int n = kc_reshape_groups(t->pool, &x->type, to, groups);
+    kc_coord from[KC_MAX_RANK] = {{0}};
+    for (int i = 0; i < n; i++) {
+        kc_reshape_group g = groups[i];
+        if (g.from_begin == g.from_end || is_one(product(t->pool, &x->type, g.from_begin, g.from_end))) continue;
+        kc_coord linear = linear_index(t, to, g, c);
+        if (g.from_end == g.from_begin + 1) from[g.from_begin] = linear;
+        else split_index(t, &x->type, g, linear, from);
+    }
+    return kc_tiler_emit(t, x, from, predicate);
+}
+
+kc_movement kc_tiler_movement(kc_opcode code) {
+    static const kc_movement movements[KC_OP_COUNT] = {
+        [KC_OP_BROADCAST] = emit_broadcast, [KC_OP_TRANSPOSE] = emit_transpose, [KC_OP_RESHAPE] = emit_reshape,
+        [KC_OP_SLICE] = emit_slice, [KC_OP_CONCAT] = emit_concat, [KC_OP_PAD] = emit_pad, [KC_OP_GATHER] = emit_gather,
+    };
+    return movements[code];
+}

@@ -1,0 +1,103 @@
+// Shared by the files of the tile pass: the state of one kernel while it is turned from tensor IR into tile IR.
+//
+// The pass is demand-driven. It asks for the value of each output at the coordinates of a tile; an elementwise op asks
+// its operands at the same coordinates, a movement op at changed ones, an input is loaded, a reduction or contraction
+// opens its axis. What was asked before at the same coordinates is the same value: that is why a fused row is read once.
+#ifndef KC_PASSES_TILER_H
+#define KC_PASSES_TILER_H
+
+#include "passes/pass.h"
+
+// One axis of the kernel's iteration space.
+typedef struct {
+    const kc_expr *extent;
+    int64_t tile;     // elements a program (or a loop step) covers; 1: not tiled
+    bool reduced;     // opened by reductions; else split over programs
+    int slot;         // dimension of this axis in tile types; -1 when the tile is 1
+    kc_value *base;   // first index of the current tile, i64 scalar; NULL is 0
+    kc_value *local;  // offsets inside the tile, an iota; NULL is 0
+    kc_value *mask;   // which offsets are inside the extent; NULL: all
+} kc_axis;
+
+// The index along one dimension of a tensor: base + local.
+typedef struct {
+    kc_value *base;   // i64 scalar; NULL is 0
+    kc_value *local;  // i32 or i64 tile or scalar; NULL is 0
+    unsigned axes;    // bit set of the axes whose offsets it varies with
+} kc_coord;
+
+typedef struct {
+    const kc_value *value;
+    const kc_value *predicate;
+    kc_coord coords[KC_MAX_RANK];
+    kc_value *result;
+} kc_memo;
+
+typedef struct {
+    const kc_expr *expr;
+    int64_t integer;
+    kc_dtype dtype;
+    kc_value *result;
+} kc_scalar_memo;
+
+typedef struct {
+    kc_pass_context *pass;
+    kc_op *kernel;
+    kc_block *source;         // the body in tensor form
+    kc_expr_pool *pool;
+    kc_builder build;
+    kc_axis axes[KC_MAX_RANK];
+    int n_axes, rank;         // rank: number of tiled axes, that of every tile
+    bool rows_whole;          // reduced axes fit one tile
+    kc_memo *memo;
+    int n_memo, memo_capacity;
+    kc_scalar_memo *scalars;
+    int n_scalars, scalars_capacity;
+    kc_op *reduction, *contraction; // the first of each in the source, or NULL
+} kc_tiler;
+
+// ---- tile_axes.c: the iteration space, tile extents and warps of a kernel
+bool kc_tiler_choose_axes(kc_tiler *);
+int kc_tiler_output_coords(kc_tiler *, const kc_type *, kc_coord *); // of an output; number of dimensions
+
+// ---- tile_values.c: scalars, tiles and coordinates
+kc_value *kc_tiler_int(kc_tiler *, kc_dtype, int64_t);
+kc_value *kc_tiler_sym(kc_tiler *, const kc_expr *);                 // i64
+kc_type kc_tiler_type(const kc_tiler *, kc_dtype, unsigned axes);    // a tile that varies along these axes
+kc_type kc_tiler_full_type(const kc_tiler *, const kc_value *, unsigned axes); // extents of a value, widened to axes
+kc_value *kc_tiler_widen(kc_tiler *, kc_value *, unsigned axes);     // the same values, repeated to vary along axes
+void kc_tiler_make_offsets(kc_tiler *);                              // the iotas, before any loop
+void kc_tiler_open_axes(kc_tiler *, kc_value *index, bool reduced);  // sets base, local and mask from a linear tile index
+const kc_expr *kc_tiler_steps(kc_tiler *, bool reduced);             // number of tiles over those axes
+kc_coord kc_tiler_axis_coord(const kc_tiler *, int axis);
+kc_value *kc_tiler_mask(kc_tiler *, unsigned axes, kc_value *predicate); // conjunction, or NULL
+kc_value *kc_tiler_coord_value(kc_tiler *, kc_coord, kc_dtype);      // base + local as one value
+kc_coord kc_tiler_coord_add(kc_tiler *, kc_coord, const kc_expr *);
+kc_coord kc_tiler_coord_scale(kc_tiler *, kc_coord, const kc_expr *, const kc_expr *extent);
+kc_coord kc_tiler_coord_sum(kc_tiler *, kc_coord, kc_coord);
+
+// ---- tile_emit.c: values at coordinates
+kc_value *kc_tiler_emit(kc_tiler *, kc_value *, const kc_coord *, kc_value *predicate);
+kc_value *kc_tiler_find(kc_tiler *, const kc_value *, const kc_coord *, const kc_value *predicate);
+void kc_tiler_remember(kc_tiler *, const kc_value *, const kc_coord *, const kc_value *predicate, kc_value *result);
+typedef struct { int memo, scalars; } kc_tiler_scope;
+kc_tiler_scope kc_tiler_enter(const kc_tiler *);   // what is made inside a loop is forgotten
+void kc_tiler_leave(kc_tiler *, kc_tiler_scope);   // when the loop ends
+// Copies the ops of a scalar region with its arguments replaced by `args`; gives what it yields.
+void kc_tiler_inline(kc_tiler *, kc_block *, kc_value *const *args, kc_value **results);
+
+// ---- tile_movement.c: the index map of each movement op. NULL: not such an op
+typedef kc_value *(*kc_movement)(kc_tiler *, kc_op *, const kc_coord *, kc_value *predicate);
+kc_movement kc_tiler_movement(kc_opcode);
+// How the dimensions of a reshape's operand and result fall into groups of equal product.
+typedef struct { int from_begin, from_end, to_begin, to_end; } kc_reshape_group;
+int kc_reshape_groups(kc_expr_pool *, const kc_type *from, const kc_type *to, kc_reshape_group *);
+
+// ---- tile_reduce.c and tile_matmul.c
+void kc_tiler_emit_reductions(kc_tiler *);
+kc_value *kc_tiler_emit_reduce(kc_tiler *, kc_op *, int result, const kc_coord *);
+kc_value *kc_tiler_emit_matmul(kc_tiler *, kc_op *, const kc_coord *, kc_value *predicate);
+kc_value *kc_tiler_begin_loop(kc_tiler *, const kc_expr *steps, int n, kc_value *const *init, kc_op **loop);
+void kc_tiler_end_loop(kc_tiler *, kc_op *loop, int n, kc_value *const *next);
+
+#endif
