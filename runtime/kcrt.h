@@ -137,8 +137,8 @@ typedef struct {
 KCRT_API kcrt_status kcrt_copy(kcrt_place dst, kcrt_place src, size_t bytes, kcrt_stream *);
 
 // ---- Streams ------------------------------------------------------------------------------------------------
-// A device with one queue gives NULL streams, with KCRT_OK. NULL means the device's default queue in every call but
-// kcrt_stream_sync, where it needs a device: use kcrt_device_sync.
+// A device with one queue gives NULL streams, with KCRT_OK. NULL means the device's default queue in every call;
+// kcrt_stream_sync(NULL) waits for the default queue of every open device.
 KCRT_API kcrt_status kcrt_stream_create(kcrt_device *, kcrt_stream **);
 // native: a CUstream or hipStream_t of the device's primary context, which the caller keeps and destroys itself.
 KCRT_API kcrt_status kcrt_stream_wrap(kcrt_device *, void *native, kcrt_stream **);

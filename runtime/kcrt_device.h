@@ -73,8 +73,8 @@ struct kcrt_device_api {
 
     // Streams. stream_create NULL: the device has one queue and all streams are NULL.
     kcrt_status (*stream_create)(void *device, void **stream);
-    kcrt_status (*stream_wrap)(void *device, void *native, void **stream);       // NULL: KCRT_UNSUPPORTED
-    void (*stream_free)(void *device, void *stream);                             // required with stream_create
+    kcrt_status (*stream_wrap)(void *device, void *native, void **stream);       // NULL: KCRT_UNSUPPORTED; never freed
+    void (*stream_free)(void *device, void *stream);                             // required with stream_create; of those alone
     kcrt_status (*stream_sync)(void *device, void *stream);                      // NULL: work is finished on return
     kcrt_status (*stream_wait)(void *device, void *waiter, void *on);            // NULL: nothing to wait for
     kcrt_status (*stream_capturing)(void *device, void *stream, int *out);       // NULL: never captured
