@@ -1,0 +1,75 @@
+// The model's schedule entries: which one applies to a kernel, and which wishes cannot be met.
+#include "passes/plan.h"
+
+#include <string.h>
+
+static bool target_matches(const kc_pass_context *pass, const kc_op *schedule) {
+    const char *wanted = kc_attr_string(schedule, KC_ATTR_TARGET, NULL);
+    if (!wanted) return true;
+    const char *kind = pass->target->kind->name;
+    size_t length = strlen(kind);
+    if (strncmp(wanted, kind, length) != 0) return false;
+    return wanted[length] == 0 || (wanted[length] == ':' && strcmp(wanted + length + 1, pass->target->arch->name) == 0);
+}
+
+static bool computes(const kc_op *kernel, const char *name) {
+    KC_FOR_OPS(op, kernel->body)
+        for (int i = 0; i < op->n_results; i++)
+            if (kc_result(op, i)->name && strcmp(kc_result(op, i)->name, name) == 0) return true;
+    return false;
+}
+
+static bool refuse(kc_pass_context *pass, const kc_op *schedule, const char *key, const char *what) {
+    kc_report(pass->diag, KC_ERROR, schedule->loc, "schedule key '%s': %s", key, what);
+    return false;
+}
+
+static bool check(kc_pass_context *pass, const kc_op *schedule) {
+    const kc_target_attributes *limits = &pass->target->attributes;
+    const char *unit = kc_attr_string(schedule, KC_ATTR_UNIT, "fma"), *raster = kc_attr_string(schedule, KC_ATTR_RASTER, "row");
+    int64_t warps = kc_attr_int(schedule, KC_ATTR_WARPS, 1);
+    bool ok = true;
+    if (strcmp(unit, "tensor") == 0) ok = refuse(pass, schedule, "unit", "tensor cores are not built yet; use unit: fma");
+    if (strcmp(raster, "row") != 0) ok = refuse(pass, schedule, "raster", "only 'row' is built yet");
+    if (kc_attr_int(schedule, KC_ATTR_SPLIT, 1) != 1) ok = refuse(pass, schedule, "split", "splitting a reduction over blocks is not built yet; use 1");
+    if (kc_attr_get(schedule, KC_ATTR_SWIZZLE)) ok = refuse(pass, schedule, "swizzle", "swizzles are chosen by the compiler; leave the key out");
+    if (kc_attr_int(schedule, KC_ATTR_STAGES, 1) > 2) ok = refuse(pass, schedule, "stages", "1 or 2 stages are built yet");
+    if (warps * limits->warp_size > limits->max_num_threads) {
+        const char *text = kc_arena_printf(pass->scratch, "%lld warps of %lld threads exceed the %lld threads that a block of %s may have",
+                                           (long long)warps, (long long)limits->warp_size, (long long)limits->max_num_threads, pass->target->arch->name);
+        ok = refuse(pass, schedule, "warps", text);
+    }
+    return ok;
+}
+
+bool kc_plan_schedule(kc_pass_context *pass, const kc_op *func, kc_op *kernel) {
+    KC_FOR_OPS(schedule, func->body) {
+        if (schedule->code != KC_OP_SCHEDULE || !target_matches(pass, schedule)) continue;
+        const char *statement = kc_attr_string(schedule, KC_ATTR_KERNEL, NULL);
+        if (statement && !computes(kernel, statement)) continue;
+        for (int i = 0; i < schedule->n_attrs; i++) {
+            kc_attr attr = schedule->attrs[i];
+            if (attr.key == KC_ATTR_TARGET || attr.key == KC_ATTR_KERNEL) continue;
+            kc_attr_remove(kernel, attr.key);
+            kernel->attrs[kernel->n_attrs++] = attr;
+        }
+        return check(pass, schedule);
+    }
+    return true;
+}
+
+bool kc_plan_unused_schedules(kc_pass_context *pass, const kc_op *func) {
+    bool ok = true;
+    KC_FOR_OPS(schedule, func->body) {
+        const char *statement = schedule->code == KC_OP_SCHEDULE ? kc_attr_string(schedule, KC_ATTR_KERNEL, NULL) : NULL;
+        if (!statement) continue;
+        bool found = false;
+        KC_FOR_OPS(fusion, func->body)
+            if (fusion->code == KC_OP_FUSION && computes(fusion, statement)) found = true;
+        if (found) continue;
+        kc_report(pass->diag, KC_ERROR, schedule->loc, "schedule for '%s': no statement of function %s has that name (or nothing uses it)",
+                  statement, kc_func_name(func));
+        ok = false;
+    }
+    return ok;
+}

@@ -1,0 +1,119 @@
+// Variants: symbolic sizes would cost the fast paths, so a function is compiled several times under facts that are checked
+// at launch. Two questions are asked: are pointers, rows and strides multiples of the widest access; is a reduced row
+// short enough to be held by one block.
+#include "passes/plan.h"
+
+#include <string.h>
+
+typedef struct {
+    kc_pass_context *pass;
+    kc_op *func;
+    kc_expr_pool *pool;
+} planner;
+
+static const kc_expr *condition_and(planner *p, const kc_expr *a, const kc_expr *b) {
+    return a ? kc_expr_binary(p->pool, KC_EXPR_AND, a, b) : b;
+}
+
+static int64_t least_common_multiple(int64_t a, int64_t b) {
+    int64_t x = a, y = b;
+    while (y) {
+        int64_t rest = x % y;
+        x = y, y = rest;
+    }
+    return a / x * b;
+}
+
+static void add_multiple(planner *p, kc_variant_plan *plan, const kc_expr *e, int64_t vector) {
+    if (e->kind != KC_EXPR_SYMBOL || kc_expr_divisor(p->pool, e) % vector == 0) return;
+    int64_t multiple = least_common_multiple(kc_expr_get_facts(p->pool, e->symbol).multiple_of, vector);
+    for (int i = 0; i < plan->n; i++)
+        if (plan->facts[i].symbol == e->symbol) {
+            plan->facts[i].multiple_of = least_common_multiple(plan->facts[i].multiple_of, multiple);
+            return;
+        }
+    if (plan->n == KC_PLAN_MAX_FACTS) return;
+    plan->facts[plan->n].symbol = e->symbol;
+    plan->facts[plan->n].max = 0;
+    plan->facts[plan->n++].multiple_of = multiple;
+}
+
+// The last dimension and every stride that is not 1 decide whether a row starts on a vector.
+static void add_argument(planner *p, kc_variant_plan *plan, const char *name, const kc_type *type) {
+    if (type->rank == 0) return;
+    int64_t vector = p->pass->target->attributes.vector_bytes / kc_dtype_bytes(type->elem), one;
+    plan->aligned[plan->n_aligned++] = name;
+    add_multiple(p, plan, type->shape[type->rank - 1], vector);
+    if (!type->strides[0]) return;
+    for (int d = 0; d < type->rank; d++)
+        if (!(kc_expr_is_const(type->strides[d], &one) && one == 1)) add_multiple(p, plan, type->strides[d], vector);
+}
+
+static void make_divisible(planner *p, kc_variant_plan *plan) {
+    const kc_output *outputs;
+    int n_outputs = kc_func_outputs(p->func, &outputs);
+    plan->aligned = KC_NEW_ARRAY(p->pass->module->arena, const char *, p->func->body->n_args + n_outputs + 1);
+    for (int i = 0; i < p->func->body->n_args; i++)
+        add_argument(p, plan, p->func->body->args[i]->name, &p->func->body->args[i]->type);
+    for (int i = 0; i < n_outputs; i++) add_argument(p, plan, outputs[i].name, &outputs[i].type);
+    for (int i = 0; i < plan->n; i++) {
+        const kc_expr *symbol = kc_expr_symbol(p->pool, kc_expr_symbol_name(p->pool, plan->facts[i].symbol));
+        const kc_expr *rest = kc_expr_binary(p->pool, KC_EXPR_MOD, symbol, kc_expr_const(p->pool, plan->facts[i].multiple_of));
+        plan->when = condition_and(p, plan->when, kc_expr_binary(p->pool, KC_EXPR_EQ, rest, kc_expr_const(p->pool, 0)));
+    }
+    for (int i = 0; i < plan->n_aligned; i++) {
+        const char *name = kc_arena_printf(p->pass->scratch, "align.%s", plan->aligned[i]);
+        const kc_expr *symbol = kc_expr_symbol(p->pool, name), *bytes = kc_expr_const(p->pool, p->pass->target->attributes.vector_bytes);
+        plan->when = condition_and(p, plan->when, kc_expr_binary(p->pool, KC_EXPR_GE, symbol, bytes));
+    }
+}
+
+// The symbol that is the extent of a reduced axis and may be longer than a block holds; -1: there is none.
+static int row_symbol(planner *p) {
+    KC_FOR_OPS(fusion, p->func->body) {
+        if (fusion->code != KC_OP_FUSION) continue;
+        KC_FOR_OPS(op, fusion->body) {
+            if (!kc_op_has(op, KC_REDUCTION)) continue;
+            const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
+            const kc_expr *extent = kc_operand(op, 0)->type.shape[axes->integers[axes->count - 1]];
+            if (extent->kind == KC_EXPR_SYMBOL && kc_expr_max_value(p->pool, extent) > KC_PLAN_SHORT_ROW) return extent->symbol;
+        }
+    }
+    return -1;
+}
+
+static void bound_row(planner *p, kc_variant_plan *plan, int symbol, int64_t max) {
+    int i = 0;
+    while (i < plan->n && plan->facts[i].symbol != symbol) i++;
+    if (i == KC_PLAN_MAX_FACTS) return;
+    if (i == plan->n) {
+        plan->facts[plan->n].symbol = symbol;
+        plan->facts[plan->n++].multiple_of = kc_expr_get_facts(p->pool, symbol).multiple_of;
+    }
+    plan->facts[i].max = max;
+    const kc_expr *row = kc_expr_symbol(p->pool, kc_expr_symbol_name(p->pool, symbol));
+    plan->when = condition_and(p, plan->when, kc_expr_binary(p->pool, KC_EXPR_LE, row, kc_expr_const(p->pool, max)));
+}
+
+int kc_plan_variants(kc_pass_context *pass, kc_op *func, kc_variant_plan *plans, int most) {
+    planner p = {pass, func, kc_op_pool(func)};
+    int row = row_symbol(&p), n = 0;
+    int64_t longest = row >= 0 ? kc_expr_get_facts(p.pool, row).max : 0;
+    const int64_t bounds[] = {KC_PLAN_SHORT_ROW, KC_PLAN_WHOLE_ROW, INT64_MAX};
+    for (int divisible = 1; divisible >= 0; divisible--)
+        for (int b = 0; b < 3; b++) {
+            bool general = b == 2 || bounds[b] >= longest;
+            if (b < 2 && (row < 0 || (b > 0 && bounds[b - 1] >= longest))) continue;
+            if (b == 2 && row >= 0 && bounds[1] >= longest) continue;
+            if (n == most) kc_bug("more variants than planned for");
+            kc_variant_plan *plan = &plans[n];
+            memset(plan, 0, sizeof *plan);
+            if (divisible) make_divisible(&p, plan);
+            if (divisible && !plan->when) continue; // no tensors: nothing to be divisible
+            if (!general) bound_row(&p, plan, row, bounds[b]);
+            plan->reason = kc_arena_printf(pass->module->arena, "%s%s", divisible ? "whole vectors" : "any sizes",
+                                           row < 0 ? "" : b == 0 ? ", short rows" : b == 1 ? ", rows a block holds" : ", long rows");
+            n++;
+        }
+    return n;
+}
