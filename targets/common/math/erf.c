@@ -1,5 +1,5 @@
-// erf. Below 1 an odd polynomial; above, 1 - 2^-p(|x|) with a polynomial p for -log2(erfc), fitted so that the error left
-// in erfc is even. Both are computed and one is selected.
+// erf. Below 1 an odd polynomial; above, 1 - 2^-p(|x|) with a polynomial p for -log2(erfc), fitted
+// so that the error left in erfc is even. Both are computed and one is selected.
 
 #include "targets/common/math/exp_core.h"
 

@@ -1,14 +1,16 @@
 // The parts of the exponential that exp, exp2, tanh, erf and pow share.
 //
-// e^x = 2^n * e^r with n = round(x / ln 2). Rounding is by adding and subtracting a large number ("magic"), whose low
-// bits then hold n as an integer: no conversion, which a NaN would leave undefined. The magic number carries twice the
-// exponent's bias as well, so 2^n comes from the sum's bits by shifts:
+// e^x = 2^n * e^r with n = round(x / ln 2). Rounding is by adding and subtracting a large number
+// ("magic"), whose low bits then hold n as an integer: no conversion, which a NaN would leave
+// undefined. The magic number carries twice the exponent's bias as well, so that 2^n comes from the
+// sum's bits by shifts:
 //
-//     sum  = x / ln 2 + (1.5 * 2^23 + 254)       bits: .... n + 254
+//     sum  = x / ln 2 + (1.5 * 2^23 + 254)      low bits: n + 254
 //     n    = sum - (1.5 * 2^23 + 254)
-//     2^n  = 2^floor(n / 2) * 2^ceil(n / 2)       two factors, because n runs from -150 to 128: a result may be denormal,
-//                                                or overflow only after rounding
-// A sum from a result known to be normal may use `magic_one` and the single factor instead.
+//     2^n  = 2^floor(n / 2) * 2^ceil(n / 2)
+//
+// Two factors, because n runs from -150 to 128: a result may be denormal, or overflow only after
+// rounding. Where the power itself is known to be normal, MAGIC_ONE and a single factor do.
 #ifndef KC_TARGETS_COMMON_MATH_EXP_CORE_H
 #define KC_TARGETS_COMMON_MATH_EXP_CORE_H
 

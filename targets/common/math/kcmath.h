@@ -1,14 +1,16 @@
 // The mathematical functions that generated kernels call, for every target alike.
 //
-// One source set, compiled twice: by clang to LLVM bitcode that is linked into GPU modules (math_link.h), and for the
-// host, where the tests measure its errors. The same operations in the same order give the same bits everywhere, so a
-// measurement on the host holds on the GPU. Hence the subset of C these sources keep to:
-//   - + - * / sqrt, explicit fma, comparisons, bit casts, integer arithmetic; conversions only where in range.
-//     Contraction is off: an fma is where one is written.
+// One source set, compiled twice: by clang to LLVM bitcode that is linked into GPU modules
+// (math_link.h), and for the host, where the tests measure its errors. The same operations in the
+// same order give the same bits everywhere, so a measurement on the host holds on the GPU. Hence
+// the subset of C these sources keep to:
+//   - + - * / sqrt, explicit fma, comparisons, bit casts, integer arithmetic; conversions only
+//     where in range. Contraction is off: an fma is where one is written.
 //   - no memory: no tables, no globals, no addresses. Polynomials and selects instead.
 //   - no calls but to the inline helpers, so that each function is whole by itself once compiled.
 //   - selects rather than branches, but for the reduction of huge arguments of sin and cos.
-// Denormals are kept. NaN, infinities and signed zeros are those of C99 Annex F. Errors: README.md, measured.
+// Denormals are kept. NaN, infinities and signed zeros are those of C99 Annex F. The measured errors
+// are in README.md.
 #ifndef KC_TARGETS_COMMON_MATH_KCMATH_H
 #define KC_TARGETS_COMMON_MATH_KCMATH_H
 
@@ -36,7 +38,7 @@ double kc_math_tanh_f64(double x);
 double kc_math_erf_f64(double x);
 double kc_math_pow_f64(double x, double y);
 
-// ---- helpers of the sources -----------------------------------------------------------------------
+// ---- helpers of the sources ---------------------------------------------------------------------
 
 #define KC_MATH_INLINE static inline __attribute__((always_inline, unused))
 

@@ -1,7 +1,8 @@
-// log and log2. x = 2^e * m with m in [sqrt(1/2), sqrt(2)], so that e never cancels against log(m); f = m - 1 is exact.
+// log and log2. x = 2^e * m with m in [sqrt(1/2), sqrt(2)], so that e never cancels against log(m);
+// f = m - 1 is exact.
 //   f32: log(1 + f) = f + f^2 * P(f).
-//   f64: with s = f / (2 + f), log(1 + f) = 2s + s R(s^2) = f - (f^2/2 - s * (f^2/2 + R)), where the last form keeps f,
-//        which is exact, as the leading term.
+//   f64: with s = f / (2 + f), log(1 + f) = 2s + s R(s^2) = f - (f^2/2 - s * (f^2/2 + R)); the
+//        last form keeps f, which is exact, as the leading term.
 
 #include "targets/common/math/kcmath.h"
 
@@ -13,7 +14,7 @@
 #define LOG2E_HI_F64 0x1.71547652b82fep+0
 #define LOG2E_LO_F64 0x1.777d0ffda0d24p-56
 
-// ---- f32 ------------------------------------------------------------------------------------------
+// ---- f32 ----------------------------------------------------------------------------------------
 
 KC_MATH_INLINE float split_f32(float x, float *exponent) {
     int denormal = x < 0x1p-126f;
@@ -58,7 +59,7 @@ float kc_math_log2_f32(float x) {
     return log_special_f32(fma_f32(f, LOG2E_HI_F32, f * p) + e, x);
 }
 
-// ---- f64 ------------------------------------------------------------------------------------------
+// ---- f64 ----------------------------------------------------------------------------------------
 
 KC_MATH_INLINE double split_f64(double x, double *exponent) {
     int denormal = x < 0x1p-1022;

@@ -20,11 +20,14 @@ TARGETS_EXTRA_OBJ += $(BUILD)/obj/gen/math/math_bitcode.o $(BUILD)/obj/$(KC_MATH
 $(KC_MATH_GEN)/math.ll: $(KC_MATH_SRC) $(wildcard $(KC_MATH_DIR)/*.h) $(KC_MATH_DIR)/math.mk
 	@mkdir -p $(@D)
 	printf '#include "%s"\n' $(KC_MATH_SRC) | $(CLANG) $(KC_MATH_CLANG_FLAGS) -x c -S -emit-llvm -o $@.raw -
-	sed $(KC_MATH_NEUTRAL) $@.raw > $@
-	! grep -nE '^@|alloca| load | store ' $@
+	sed $(KC_MATH_NEUTRAL) $@.raw > $@.new
+	! grep -nE '^@|alloca| load | store ' $@.new
+	mv $@.new $@
 
+# From standard input, so that no path gets into the file.
 $(KC_MATH_GEN)/math.bc: $(KC_MATH_GEN)/math.ll
-	$(LLVM_AS) < $< > $@
+	$(LLVM_AS) < $< > $@.new
+	mv $@.new $@
 
 $(KC_MATH_GEN)/math_bitcode.c: $(KC_MATH_GEN)/math.bc
 	( echo '#include "$(KC_MATH_DIR)/math_bitcode.h"'; \

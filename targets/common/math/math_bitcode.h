@@ -1,4 +1,5 @@
-// The mathematical functions of kcmath.h as LLVM bitcode without target, made by math.mk and linked in by math_link.c.
+// The mathematical functions of kcmath.h as LLVM bitcode without target, made by math.mk and linked
+// in by math_link.c.
 #ifndef KC_TARGETS_COMMON_MATH_MATH_BITCODE_H
 #define KC_TARGETS_COMMON_MATH_MATH_BITCODE_H
 

@@ -1,6 +1,6 @@
-// Linking means parsing the embedded bitcode lazily, dropping every function the module does not declare before its body is
-// read, and moving the rest over. Each function is whole by itself (math.mk compiles the helpers inline), so that what
-// a module declares is what it needs.
+// Linking means parsing the embedded bitcode lazily, dropping every function the module does not
+// declare before its body is read, and moving the rest over. Each function is whole by itself
+// (math.mk compiles the helpers inline), so that what a module declares is what it needs.
 
 #include "targets/common/math/math_link.h"
 
@@ -64,8 +64,8 @@ static void drop_unwanted(LLVMModuleRef module, LLVMModuleRef library) {
 }
 
 static LLVMModuleRef open_library(LLVMContextRef context) {
-    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange((const char *)kc_math_bitcode, kc_math_bitcode_size,
-                                                                       "kc_math", 0);
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(
+        (const char *)kc_math_bitcode, kc_math_bitcode_size, "kc_math", 0);
     LLVMModuleRef library = NULL;
     return LLVMGetBitcodeModuleInContext2(context, buffer, &library) ? NULL : library;
 }
@@ -85,7 +85,8 @@ bool kc_math_link(LLVMModuleRef module, char **error) {
     *error = NULL;
     if (!has_wanted(module)) return true;
     LLVMModuleRef library = open_library(LLVMGetModuleContext(module));
-    if (!library) return fail(error, "the embedded mathematical functions (%s) cannot be read", PREFIX "*");
+    if (!library)
+        return fail(error, "the embedded mathematical functions (%s) cannot be read", PREFIX "*");
     if (!check_wanted(module, library, error)) {
         LLVMDisposeModule(library);
         return false;
@@ -93,7 +94,8 @@ bool kc_math_link(LLVMModuleRef module, char **error) {
     drop_unwanted(module, library);
     LLVMSetTarget(library, LLVMGetTarget(module));
     LLVMSetDataLayout(library, LLVMGetDataLayoutStr(module));
-    if (LLVMLinkModules2(module, library)) return fail(error, "linking the mathematical functions (%s) failed", PREFIX "*");
+    if (LLVMLinkModules2(module, library))
+        return fail(error, "linking the mathematical functions (%s) failed", PREFIX "*");
     make_inline(module);
     return true;
 }

@@ -1,12 +1,13 @@
 // pow(x, y) = 2^(y * log2|x|), with the special cases of C99 Annex F.
 //
-// y * log2|x| reaches 1024 (128 in f32), and its absolute error is the result's relative error: the logarithm is carried
-// as an unevaluated sum high + low. |x| = 2^e * m, m in [sqrt(1/2), sqrt(2)], s = (m - 1) / (m + 1) as high + low,
-// log2(m) = 2/ln2 * (s + s^3/3 + ...): the terms up to s (f32) or s^3 (f64) are computed in two parts, the rest in one.
+// y * log2|x| reaches 1024 (128 in f32), and its absolute error is the result's relative error: the
+// logarithm is carried as an unevaluated sum high + low. |x| = 2^e * m, m in [sqrt(1/2), sqrt(2)],
+// s = (m - 1) / (m + 1) as high + low, log2(m) = 2/ln2 * (s + s^3/3 + ...): the terms up to s (f32)
+// or s^3 (f64) are computed in two parts, the rest in one.
 
 #include "targets/common/math/exp_core.h"
 
-// ---- f32 ------------------------------------------------------------------------------------------
+// ---- f32 ----------------------------------------------------------------------------------------
 
 #define TWO_OVER_LN2_HI_F32 0x1.715476p+1f
 #define TWO_OVER_LN2_LO_F32 0x1.4ae0cp-25f
@@ -62,7 +63,7 @@ float kc_math_pow_f32(float x, float y) {
     return x == 1.0f || y == 0.0f || (a == 1.0f && b == inf) ? 1.0f : result;
 }
 
-// ---- f64 ------------------------------------------------------------------------------------------
+// ---- f64 ----------------------------------------------------------------------------------------
 
 #define TWO_OVER_LN2_HI_F64 0x1.71547652b82fep+1
 #define TWO_OVER_LN2_LO_F64 0x1.777d0ffda0d24p-55

@@ -1,5 +1,5 @@
-// 1 / sqrt(x): both operations are correctly rounded on every target, and give the special cases as they should be
-// (0 to infinity with its sign, infinity to 0, below 0 to NaN).
+// 1 / sqrt(x): both operations are correctly rounded on every target, and give the special cases as
+// they should be (0 to infinity with its sign, infinity to 0, below 0 to NaN).
 
 #include "targets/common/math/kcmath.h"
 

@@ -1,5 +1,6 @@
-// tanh. Below 0.55 an odd polynomial; above, 1 - 2 / (e^2x + 1), where the error of the exponential counts for less than
-// half. Both are computed for |x| and one is selected; the sign comes back at the end, so -0 stays -0.
+// tanh. Below 0.55 an odd polynomial; above, 1 - 2 / (e^2x + 1), where the error of the exponential
+// counts for less than half. Both are computed for |x| and one is selected; the sign comes back at
+// the end, so -0 stays -0.
 
 #include "targets/common/math/exp_core.h"
 

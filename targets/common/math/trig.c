@@ -1,12 +1,13 @@
 // sin and cos over all finite arguments.
 //
-// x = q * pi/2 + r with |r| <= pi/4; the quadrant q mod 4 picks +-sin(r) or +-cos(r). Up to a limit, r = x - q * pi/2
-// with pi/2 as three numbers: the first fma is exact, so what is left is rounded relative to itself. Beyond it the bits of
-// 2/pi that matter are multiplied out (Payne and Hanek): with x = m * 2^k and m an integer, only x * 2/pi mod 4 is wanted,
-// so the bits of 2/pi worth more than 4 * 2^-k are skipped, and a window of them after that is enough:
+// x = q * pi/2 + r with |r| <= pi/4; the quadrant q mod 4 picks +-sin(r) or +-cos(r). Up to a
+// limit, r = x - q * pi/2 with pi/2 as three numbers: the first fma is exact, so that what is left
+// is rounded relative to itself. Beyond it the bits of 2/pi that matter are multiplied out (Payne
+// and Hanek): with x = m * 2^k and m an integer, only x * 2/pi mod 4 is wanted, so the bits of 2/pi
+// worth 4 * 2^-k and more are skipped, and a window of those after them is enough:
 //
 //     2/pi = 0.10100010 11111001 10000011 01101110 ...
-//                 `--- window ---'                      m * window = q . fraction of a quadrant
+//                 `--- window ---'                      m * window = quadrant . fraction of it
 //
 // The bits are constants chosen by selects, since there is no memory.
 
@@ -25,7 +26,7 @@
 #define LIMIT_F32 65536.0f
 #define LIMIT_F64 0x1p20
 
-// ---- f32 ------------------------------------------------------------------------------------------
+// ---- f32 ----------------------------------------------------------------------------------------
 
 // 32 bits of 0.(32 zeros)(2/pi), from word `index`, 0 to 7, on.
 KC_MATH_INLINE uint32_t two_over_pi_word(uint32_t index) {
@@ -44,7 +45,8 @@ KC_MATH_INLINE uint32_t funnel_left(uint32_t high, uint32_t low, uint32_t shift)
 KC_MATH_INLINE float reduce_huge_f32(float x, uint32_t *quadrant) {
     uint32_t magnitude = bits_f32(x) & 0x7fffffffu;
     uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
-    // x = mantissa * 2^(e - 23); the window starts after e - 25 bits of 2/pi, or in the 32 zeros before them.
+    // x = mantissa * 2^(e - 23); the window starts after e - 25 bits of 2/pi, or in the 32 zeros
+    // before them.
     uint32_t skip = (magnitude >> 23) - 127 - 25 + 32;
     uint32_t index = (skip >> 5) & 7, shift = skip & 31;
     uint32_t a = two_over_pi_word(index), b = two_over_pi_word(index + 1);
@@ -54,7 +56,8 @@ KC_MATH_INLINE float reduce_huge_f32(float x, uint32_t *quadrant) {
     c = funnel_left(c, d, shift);
     uint64_t low = (uint64_t)mantissa * c;
     uint64_t middle = (uint64_t)mantissa * b + (low >> 32);
-    uint64_t turns = ((uint64_t)(mantissa * a) << 32) + middle; // 2 bits of quadrant, 62 of fraction
+    uint64_t turns =
+        ((uint64_t)(mantissa * a) << 32) + middle; // 2 bits of quadrant, 62 of fraction
     uint64_t fraction = turns << 2;
     uint32_t q = (uint32_t)(turns >> 62) + (uint32_t)(fraction >> 63);
     float r = (float)((double)(int64_t)fraction * 0x1.921fb54442d18p-64);
@@ -100,7 +103,7 @@ float kc_math_cos_f32(float x) {
     return sin_quadrant_f32(r, quadrant + 1);
 }
 
-// ---- f64 ------------------------------------------------------------------------------------------
+// ---- f64 ----------------------------------------------------------------------------------------
 
 // 0.(64 zeros)(2/pi) in words of 64 bits: word 0 is 0, the rest:
 #define W1 0xa2f9836e4e441529u
@@ -123,7 +126,8 @@ float kc_math_cos_f32(float x) {
 #define W18 0x6bfb5fb11f8d5d08u
 #define W19 0x56033046fc7b6babu
 
-KC_MATH_INLINE uint64_t pick_word(uint32_t i, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e) {
+KC_MATH_INLINE uint64_t pick_word(uint32_t i, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                                  uint64_t e) {
     uint64_t low = i & 2 ? (i & 1 ? d : c) : (i & 1 ? b : a);
     return i & 4 ? e : low;
 }
@@ -158,8 +162,8 @@ KC_MATH_INLINE uint64_t multiply_high(uint64_t a, uint64_t b) {
     return (uint64_t)((unsigned __int128)a * b >> 64);
 }
 
-// For |x| of at least 2^20. Doubles come as near to a multiple of pi/2 as 2^-62 of a quadrant: of the 126 bits of fraction,
-// 64 are significant even then.
+// For |x| of at least 2^20. Doubles come as near to a multiple of pi/2 as 2^-62 of a quadrant: of
+// the 126 bits of fraction, 64 are significant even then.
 KC_MATH_INLINE double reduce_huge_f64(double x, uint32_t *quadrant) {
     uint64_t magnitude = bits_f64(x) & 0x7fffffffffffffffu;
     uint64_t mantissa = (magnitude & 0xfffffffffffffu) | 0x10000000000000u;
@@ -176,7 +180,9 @@ KC_MATH_INLINE double reduce_huge_f64(double x, uint32_t *quadrant) {
     uint32_t q = (uint32_t)(high >> 62) + (uint32_t)(high >> 61 & 1);
     high = high << 2 | low >> 62;
     low <<= 2;
-    uint64_t flip = (uint64_t)((int64_t)high >> 63); // a fraction above 1/2 is negative: its complement, one unit off
+    uint64_t flip =
+        (uint64_t)((int64_t)high >>
+                   63); // a fraction above 1/2 is negative: its complement, one unit off
     high ^= flip;
     low ^= flip;
     uint32_t zeros = (uint32_t)__builtin_clzll(high | 1);
@@ -184,7 +190,8 @@ KC_MATH_INLINE double reduce_huge_f64(double x, uint32_t *quadrant) {
     double scale = from_bits_f64((uint64_t)(1023 - 53 - zeros) << 52);
     // The fraction times pi/2, as one product with everything below it in the addend.
     double top = (double)(leading >> 11), rest = (double)(leading & 0x7ffu) * 0x1p-11;
-    double r = fma_f64(top, HALF_PI_0_F64, fma_f64(rest, HALF_PI_0_F64, top * HALF_PI_1_F64)) * scale;
+    double r =
+        fma_f64(top, HALF_PI_0_F64, fma_f64(rest, HALF_PI_0_F64, top * HALF_PI_1_F64)) * scale;
     int negative = x < 0.0;
     *quadrant = negative ? 0u - q : q;
     r = (flip != 0) != negative ? -r : r;
