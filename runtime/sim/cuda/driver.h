@@ -130,7 +130,7 @@ struct CUctx_st {
 CUresult driver_enter(CUcontext *context);
 CUresult driver_current(CUcontext *context);      /* the same, faults aside */
 CUresult driver_context_check(CUcontext context); /* handle, alive, fault */
-CUcontext driver_context_first(void); /* the newest; then `older` */
+CUcontext driver_context_first(void);             /* the newest; then `older` */
 CUstreamCaptureMode *driver_thread_mode(void);
 void driver_object_destroy(driver_object *object); /* any kind, by dispatch */
 
@@ -283,7 +283,8 @@ void driver_nodes_clear(driver_nodes *nodes);
 CUresult driver_graph_create(CUgraph *out);
 void driver_graph_destroy(CUgraph graph);
 CUresult driver_graph_clone(CUgraph graph, CUgraph *out);
-CUgraphNode driver_graph_clone_of(CUgraph clone, CUgraphNode original); /* NULL when there is none */
+CUgraphNode driver_graph_clone_of(CUgraph clone,
+                                  CUgraphNode original); /* NULL when there is none */
 CUresult driver_graph_add(CUgraph graph, const driver_nodes *dependencies, const driver_op *op,
                           CUgraphNode *out);
 CUresult driver_graph_run(CUgraph graph);
@@ -310,11 +311,14 @@ struct CUmod_st {
     bool of_library;
 };
 
-/* The PTX in an image, malloc'd and NUL-terminated; `why` gets a sentence otherwise. */
-CUresult driver_image_ptx(const void *image, const kcsim_arch *arch, char **ptx, char *why,
-                          size_t why_size);
-CUresult driver_module_create(CUcontext context, const void *image, char *log, size_t log_size,
-                              CUmodule *out);
+/* The PTX in an image, malloc'd and NUL-terminated; `why` gets a sentence otherwise. `limit` is the
+ * size of the image, SIZE_MAX where the caller was not told it. */
+CUresult driver_image_ptx(const void *image, size_t limit, const kcsim_arch *arch, char **ptx,
+                          char *why, size_t why_size);
+/* A whole file, malloc'd, with a NUL after its last byte. */
+CUresult driver_image_read(const char *path, char **image, size_t *size);
+CUresult driver_module_create(CUcontext context, const void *image, size_t limit, char *log,
+                              size_t log_size, CUmodule *out);
 void driver_module_destroy(CUmodule module);
 CUfunction driver_module_find(CUmodule module, const char *name);
 void driver_library_drop_context(CUcontext context); /* modules of it are about to go */

@@ -27,7 +27,8 @@ static driver_capture *find_locked(uint64_t id) {
     return NULL;
 }
 
-/* ---- what captures forbid ----------------------------------------------------------------------- */
+/* ---- what captures forbid -----------------------------------------------------------------------
+ */
 
 CUresult driver_unsafe_call(void) {
     CUstreamCaptureMode mode = *driver_thread_mode();
@@ -102,7 +103,8 @@ void driver_capture_forget(CUstream stream) {
         capture->invalidated = true;
         if (capture->origin == stream) { /* nobody can end it any more */
             driver_capture **link = &captures;
-            while (*link != capture) link = &(*link)->next;
+            while (*link != capture)
+                link = &(*link)->next;
             *link = capture->next;
         }
     }
@@ -115,7 +117,8 @@ void driver_capture_forget(CUstream stream) {
     free(capture);
 }
 
-/* ---- recording ------------------------------------------------------------------------------------ */
+/* ---- recording
+ * ------------------------------------------------------------------------------------ */
 
 CUresult driver_stream_submit(CUstream stream, const driver_op *op) {
     driver_lock();
@@ -207,7 +210,8 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
 }
 DRIVER_ALIAS(cuStreamWaitEvent_ptsz, cuStreamWaitEvent);
 
-/* ---- begin and end -------------------------------------------------------------------------------- */
+/* ---- begin and end
+ * -------------------------------------------------------------------------------- */
 
 static CUresult begin(CUstream handle, CUgraph graph, const CUgraphNode *nodes, size_t count,
                       CUstreamCaptureMode mode) {
@@ -273,13 +277,16 @@ DRIVER_ALIAS(cuStreamBeginCaptureToGraph_ptsz, cuStreamBeginCaptureToGraph);
  * after what they depend on, so one pass from the back reaches every ancestor. */
 static bool is_joined(const driver_capture *capture) {
     const driver_nodes *nodes = &capture->graph->nodes, *tail = &capture->origin->tail;
-    for (size_t i = 0; i < nodes->count; i++) nodes->items[i]->mark = false;
-    for (size_t i = 0; i < tail->count; i++) tail->items[i]->mark = true;
+    for (size_t i = 0; i < nodes->count; i++)
+        nodes->items[i]->mark = false;
+    for (size_t i = 0; i < tail->count; i++)
+        tail->items[i]->mark = true;
     bool joined = true;
     for (size_t i = nodes->count; i-- > 0;) {
         const driver_nodes *before = &nodes->items[i]->dependencies;
         joined &= nodes->items[i]->mark;
-        for (size_t k = 0; k < before->count; k++) before->items[k]->mark |= nodes->items[i]->mark;
+        for (size_t k = 0; k < before->count; k++)
+            before->items[k]->mark |= nodes->items[i]->mark;
     }
     return joined || !capture->owns_graph;
 }
@@ -305,29 +312,26 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *out) {
     driver_capture *capture = stream->capture;
     result = may_end(stream, capture);
     driver_capture **link = &captures;
-    while (result == CUDA_SUCCESS && *link != capture) link = &(*link)->next;
+    while (result == CUDA_SUCCESS && *link != capture)
+        link = &(*link)->next;
     if (result == CUDA_SUCCESS) *link = capture->next;
     driver_unlock();
     if (result != CUDA_SUCCESS) return result;
-    if (capture->invalidated)
-        result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    else if (!is_joined(capture))
-        result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+    if (capture->invalidated) result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    else if (!is_joined(capture)) result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
     detach(capture);
-    if (result == CUDA_SUCCESS)
-        *out = capture->graph;
-    else if (capture->owns_graph)
-        driver_graph_destroy(capture->graph);
+    if (result == CUDA_SUCCESS) *out = capture->graph;
+    else if (capture->owns_graph) driver_graph_destroy(capture->graph);
     free(capture);
     return result;
 }
 DRIVER_ALIAS(cuStreamEndCapture_ptsz, cuStreamEndCapture);
 
-/* ---- asking ---------------------------------------------------------------------------------------- */
+/* ---- asking
+ * ---------------------------------------------------------------------------------------- */
 
-static CUresult capture_info(CUstream handle, CUstreamCaptureStatus *status,
-                             unsigned long long *id, CUgraph *graph, const CUgraphNode **nodes,
-                             size_t *count) {
+static CUresult capture_info(CUstream handle, CUstreamCaptureStatus *status, unsigned long long *id,
+                             CUgraph *graph, const CUgraphNode **nodes, size_t *count) {
     CUcontext context;
     CUstream stream;
     CUresult result = driver_enter(&context);
@@ -337,7 +341,7 @@ static CUresult capture_info(CUstream handle, CUstreamCaptureStatus *status,
     driver_lock();
     result = legacy_locked(stream, false);
     const driver_capture *capture = stream->capture;
-    *status = capture == NULL         ? CU_STREAM_CAPTURE_STATUS_NONE
+    *status = capture == NULL        ? CU_STREAM_CAPTURE_STATUS_NONE
               : capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                      : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     if (*status == CU_STREAM_CAPTURE_STATUS_ACTIVE) {

@@ -2,8 +2,8 @@
  * each thread has.
  *
  * A destroyed context's structure stays in memory (on the list of all contexts): other threads may
- * still have it current and must be answered CONTEXT_IS_DESTROYED. A primary context keeps its structure
- * from one retain to the next.
+ * still have it current and must be answered CONTEXT_IS_DESTROYED. A primary context keeps its
+ * structure from one retain to the next.
  *
  * After a fault (an illegal address, a trap, a deadlock) a context is poisoned as on hardware:
  * every call on it answers the fault until it is destroyed or the primary context is reset. */
@@ -180,6 +180,9 @@ CUresult cuCtxPopCurrent_v2(CUcontext *out) {
     return CUDA_SUCCESS;
 }
 
+DRIVER_ALIAS(cuCtxPopCurrent, cuCtxPopCurrent_v2);
+DRIVER_ALIAS(cuCtxPushCurrent, cuCtxPushCurrent_v2);
+
 CUresult cuCtxSetCurrent(CUcontext context) {
     CUresult result = driver_ready();
     if (result != CUDA_SUCCESS) return result;
@@ -241,6 +244,8 @@ CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice ordinal) {
     return CUDA_SUCCESS;
 }
 
+DRIVER_ALIAS(cuCtxCreate, cuCtxCreate_v2);
+
 /* Affinity and graphics parameters have nothing to act on here. */
 CUresult cuCtxCreate_v3(CUcontext *out, void *affinity, int count, unsigned flags,
                         CUdevice device) {
@@ -268,6 +273,8 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
     driver_report_flush();
     return CUDA_SUCCESS;
 }
+
+DRIVER_ALIAS(cuCtxDestroy, cuCtxDestroy_v2);
 
 /* ---- the primary context ------------------------------------------------------------------------
  */

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sets of nodes ------------------------------------------------------------------------------- */
+/* ---- sets of nodes
+ * ------------------------------------------------------------------------------- */
 
 bool driver_nodes_has(const driver_nodes *nodes, CUgraphNode node) {
     for (size_t i = 0; i < nodes->count; i++)
@@ -45,7 +46,8 @@ void driver_nodes_clear(driver_nodes *nodes) {
     *nodes = (driver_nodes){0};
 }
 
-/* ---- life ------------------------------------------------------------------------------------------ */
+/* ---- life
+ * ------------------------------------------------------------------------------------------ */
 
 CUresult driver_graph_create(CUgraph *out) {
     CUgraph graph = calloc(1, sizeof *graph);
@@ -67,7 +69,8 @@ static void free_node(CUgraphNode node) {
 void driver_graph_destroy(CUgraph graph) {
     if (graph == NULL) return;
     driver_object_remove(&graph->object);
-    for (size_t i = 0; i < graph->nodes.count; i++) free_node(graph->nodes.items[i]);
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        free_node(graph->nodes.items[i]);
     driver_nodes_clear(&graph->nodes);
     free(graph);
 }
@@ -88,10 +91,8 @@ CUresult driver_graph_add(CUgraph graph, const driver_nodes *dependencies, const
     driver_lock();
     if (result == CUDA_SUCCESS && !append(&graph->nodes, node)) result = CUDA_ERROR_OUT_OF_MEMORY;
     driver_unlock();
-    if (result != CUDA_SUCCESS)
-        free_node(node);
-    else
-        *out = node;
+    if (result != CUDA_SUCCESS) free_node(node);
+    else *out = node;
     return result;
 }
 
@@ -112,10 +113,8 @@ CUresult driver_graph_clone(CUgraph graph, CUgraph *out) {
                                   clone->nodes.items[from->items[k]->index]))
                 result = CUDA_ERROR_OUT_OF_MEMORY;
     }
-    if (result == CUDA_SUCCESS)
-        *out = clone;
-    else
-        driver_graph_destroy(clone);
+    if (result == CUDA_SUCCESS) *out = clone;
+    else driver_graph_destroy(clone);
     return result;
 }
 
@@ -125,7 +124,8 @@ CUgraphNode driver_graph_clone_of(CUgraph clone, CUgraphNode original) {
     return NULL;
 }
 
-/* ---- order and running --------------------------------------------------------------------------- */
+/* ---- order and running
+ * --------------------------------------------------------------------------- */
 
 static bool is_ready(const CUgraphNode node) {
     for (size_t i = 0; i < node->dependencies.count; i++)
@@ -137,7 +137,8 @@ static bool is_ready(const CUgraphNode node) {
  * enough for graphs that were built front to back. INVALID_VALUE for a cycle. */
 CUresult driver_graph_sort(CUgraph graph) {
     driver_nodes *nodes = &graph->nodes, sorted = {0};
-    for (size_t i = 0; i < nodes->count; i++) nodes->items[i]->mark = false;
+    for (size_t i = 0; i < nodes->count; i++)
+        nodes->items[i]->mark = false;
     for (bool progress = true; progress && sorted.count < nodes->count;) {
         progress = false;
         for (size_t i = 0; i < nodes->count; i++) {
@@ -167,7 +168,8 @@ CUresult driver_graph_run(CUgraph graph) {
     return CUDA_SUCCESS;
 }
 
-/* ---- the calls: graphs ---------------------------------------------------------------------------- */
+/* ---- the calls: graphs
+ * ---------------------------------------------------------------------------- */
 
 static CUresult check_graph(CUgraph graph) {
     CUresult result = driver_ready();
@@ -265,10 +267,8 @@ static CUresult change_edges(CUgraph graph, const CUgraphNode *from, const CUgra
             return CUDA_ERROR_INVALID_VALUE;
     }
     for (size_t i = 0; i < count; i++) {
-        if (!add)
-            drop(&to[i]->dependencies, from[i]);
-        else if (!driver_nodes_add(&to[i]->dependencies, from[i]))
-            return CUDA_ERROR_OUT_OF_MEMORY;
+        if (!add) drop(&to[i]->dependencies, from[i]);
+        else if (!driver_nodes_add(&to[i]->dependencies, from[i])) return CUDA_ERROR_OUT_OF_MEMORY;
     }
     return CUDA_SUCCESS;
 }
@@ -284,9 +284,8 @@ CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CU
     return change_edges(graph, from, to, count, true);
 }
 
-CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from,
-                                      const CUgraphNode *to, const driver_edge *edges,
-                                      size_t count) {
+CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                      const driver_edge *edges, size_t count) {
     (void)edges;
     return change_edges(graph, from, to, count, false);
 }
@@ -296,7 +295,8 @@ CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const
     return change_edges(graph, from, to, count, false);
 }
 
-/* ---- the calls: nodes of a graph ------------------------------------------------------------------ */
+/* ---- the calls: nodes of a graph
+ * ------------------------------------------------------------------ */
 
 static CUresult check_node(CUgraphNode node) {
     CUresult result = driver_ready();
@@ -308,7 +308,8 @@ CUresult cuGraphDestroyNode(CUgraphNode node) {
     CUresult result = check_node(node);
     if (result != CUDA_SUCCESS) return result;
     driver_nodes *nodes = &node->graph->nodes;
-    for (size_t i = 0; i < nodes->count; i++) drop(&nodes->items[i]->dependencies, node);
+    for (size_t i = 0; i < nodes->count; i++)
+        drop(&nodes->items[i]->dependencies, node);
     drop(nodes, node);
     free_node(node);
     return CUDA_SUCCESS;

@@ -42,8 +42,7 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *err
 }
 DRIVER_ALIAS(cuGraphInstantiate, cuGraphInstantiate_v2);
 
-CUresult cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph graph,
-                                      driver_instantiate *params) {
+CUresult cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph graph, driver_instantiate *params) {
     CUresult result = driver_ready();
     if (result != CUDA_SUCCESS) return result;
     if (params == NULL) return CUDA_ERROR_INVALID_VALUE;
@@ -100,7 +99,8 @@ CUresult cuGraphUpload(CUgraphExec exec, CUstream handle) {
 }
 DRIVER_ALIAS(cuGraphUpload_ptsz, cuGraphUpload);
 
-/* ---- update ---------------------------------------------------------------------------------------- */
+/* ---- update
+ * ---------------------------------------------------------------------------------------- */
 
 /* Nodes correspond by their place in the order; what precedes a node must too. */
 static int compare(CUgraph old, CUgraph new_graph, CUgraphNode *error) {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- adding --------------------------------------------------------------------------------------- */
+/* ---- adding
+ * --------------------------------------------------------------------------------------- */
 
 static CUresult check_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
                           size_t count) {
@@ -100,10 +101,10 @@ static CUresult kernel_op(const driver_kernel_node *params, CUcontext context, d
     driver_kernel *kernel = &op->u.kernel;
     kernel->function = function;
     kernel->bytes = driver_kernel_bytes(function);
-    kernel->config = (kcsim_launch_config){
-        .grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
-        .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
-        .dynamic_shared = params->sharedMemBytes};
+    kernel->config =
+        (kcsim_launch_config){.grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
+                              .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
+                              .dynamic_shared = params->sharedMemBytes};
     *block = kernel->params = malloc(kernel->bytes + 1);
     if (*block == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     return driver_kernel_pack(function, params->kernelParams, params->extra, *block);
@@ -125,9 +126,12 @@ static CUresult memset_op(const driver_memset_node *params, CUcontext context, d
     unsigned element = params->elementSize;
     if (element != 1 && element != 2 && element != 4) return CUDA_ERROR_INVALID_VALUE;
     *op = (driver_op){.type = CU_GRAPH_NODE_TYPE_MEMSET, .context = context};
-    op->u.fill = (driver_fill){.target = params->dst, .pitch = params->pitch,
-                               .width = params->width, .height = params->height,
-                               .element = element, .value = params->value};
+    op->u.fill = (driver_fill){.target = params->dst,
+                               .pitch = params->pitch,
+                               .width = params->width,
+                               .height = params->height,
+                               .element = element,
+                               .value = params->value};
     return driver_fill_check(context, &op->u.fill);
 }
 
@@ -179,7 +183,8 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, const CUgraphNode
     return result != CUDA_SUCCESS ? result : add(out, graph, before, count, &op);
 }
 
-/* ---- reading parameters ---------------------------------------------------------------------------- */
+/* ---- reading parameters
+ * ---------------------------------------------------------------------------- */
 
 static CUresult check_type(CUgraphNode node, CUgraphNodeType type) {
     CUresult result = driver_ready();
@@ -190,13 +195,16 @@ static CUresult check_type(CUgraphNode node, CUgraphNodeType type) {
 
 static driver_kernel_node kernel_params(const driver_op *op) {
     const driver_kernel *kernel = &op->u.kernel;
-    return (driver_kernel_node){
-        .func = kernel->function,
-        .gridDimX = kernel->config.grid[0], .gridDimY = kernel->config.grid[1],
-        .gridDimZ = kernel->config.grid[2], .blockDimX = kernel->config.block[0],
-        .blockDimY = kernel->config.block[1], .blockDimZ = kernel->config.block[2],
-        .sharedMemBytes = (unsigned)kernel->config.dynamic_shared,
-        .kernelParams = kernel->pointers, .ctx = op->context};
+    return (driver_kernel_node){.func = kernel->function,
+                                .gridDimX = kernel->config.grid[0],
+                                .gridDimY = kernel->config.grid[1],
+                                .gridDimZ = kernel->config.grid[2],
+                                .blockDimX = kernel->config.block[0],
+                                .blockDimY = kernel->config.block[1],
+                                .blockDimZ = kernel->config.block[2],
+                                .sharedMemBytes = (unsigned)kernel->config.dynamic_shared,
+                                .kernelParams = kernel->pointers,
+                                .ctx = op->context};
 }
 
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, driver_kernel_node *params) {
@@ -241,7 +249,8 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *out) {
     return CUDA_SUCCESS;
 }
 
-/* ---- changing parameters: of a node, or of its clone in an executable graph ---------------------- */
+/* ---- changing parameters: of a node, or of its clone in an executable graph
+ * ---------------------- */
 
 static CUresult target_of(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
                           CUgraphNode *out) {
@@ -312,8 +321,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
     driver_op op;
     CUgraphNode target;
     CUresult result = check_exec(exec);
-    if (result == CUDA_SUCCESS)
-        result = target_of(exec, node, CU_GRAPH_NODE_TYPE_MEMCPY, &target);
+    if (result == CUDA_SUCCESS) result = target_of(exec, node, CU_GRAPH_NODE_TYPE_MEMCPY, &target);
     if (result == CUDA_SUCCESS) result = memcpy_op(params, context, &op);
     return result != CUDA_SUCCESS ? result : replace(target, &op);
 }
@@ -323,8 +331,7 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
     driver_op op;
     CUgraphNode target;
     CUresult result = check_exec(exec);
-    if (result == CUDA_SUCCESS)
-        result = target_of(exec, node, CU_GRAPH_NODE_TYPE_MEMSET, &target);
+    if (result == CUDA_SUCCESS) result = target_of(exec, node, CU_GRAPH_NODE_TYPE_MEMSET, &target);
     if (result == CUDA_SUCCESS) result = memset_op(params, context, &op);
     return result != CUDA_SUCCESS ? result : replace(target, &op);
 }
