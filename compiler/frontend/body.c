@@ -1,0 +1,259 @@
+// Statements and expressions: names get their meaning, operators become ops, and the last values become the outputs.
+#include <string.h>
+
+#include "compiler/frontend/body_types.h"
+
+// ---- names
+
+static kc_name *find(const kc_function *fn, const char *name) {
+    return kc_map_get_text(fn->names, name, strlen(name));
+}
+
+static kc_dim *find_dim(const kc_function *fn, const char *name) {
+    return kc_map_get_text(fn->dim_map, name, strlen(name));
+}
+
+static kc_name *add(kc_function *fn, const char *text, kc_loc loc, kc_term term) {
+    kc_name *name = KC_NEW(fn->arena, kc_name);
+    *name = (kc_name){.name = text, .loc = loc, .term = term};
+    kc_map_set_text(fn->names, text, strlen(text), name);
+    int n = fn->n_names;
+    if ((n & (n - 1)) == 0) { // capacity is the next power of two
+        kc_name **list = KC_NEW_ARRAY(fn->arena, kc_name *, n ? 2 * n : 1);
+        if (n) memcpy(list, fn->name_list, sizeof *list * (size_t)n);
+        fn->name_list = list;
+    }
+    fn->name_list[fn->n_names++] = name;
+    return name;
+}
+
+static const kc_statement *find_statement(const kc_function *fn, const char *name) {
+    for (int i = 0; i < fn->body.count; i++)
+        if (!strcmp(fn->body.statements[i].name, name)) return &fn->body.statements[i];
+    return NULL;
+}
+
+static const char *suggestion(kc_function *fn, const char *word) {
+    static const char *const words[] = {"true", "false", "inf", "nan"};
+    kc_suggest suggest;
+    kc_suggest_start(&suggest, word);
+    for (int i = 0; i < fn->n_names; i++)
+        if (fn->name_list[i]->term.kind != KC_TERM_POISON) kc_suggest_offer(&suggest, fn->name_list[i]->name);
+    for (int i = 0; i < fn->n_dims; i++) kc_suggest_offer(&suggest, fn->dims[i]->name);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) kc_suggest_offer(&suggest, words[i]);
+    return kc_suggest_text(&suggest, fn->arena);
+}
+
+kc_name *kc_body_lookup(kc_function *fn, const kc_ast *ast) {
+    kc_name *name = find(fn, ast->text);
+    if (name) {
+        name->used = true;
+        return name;
+    }
+    const kc_statement *later = find_statement(fn, ast->text);
+    if (later)
+        KC_FN_ERROR(fn, ast->loc, "'%s' is used before it is assigned, on line %u", ast->text, later->loc.line);
+    else {
+        KC_FN_ERROR(fn, ast->loc, "'%s' is not defined%s", ast->text, suggestion(fn, ast->text));
+        add(fn, ast->text, ast->loc, kc_term_poison(ast->loc))->used = true; // once is enough
+    }
+    return NULL;
+}
+
+// The place that already has this name, or NULL.
+static const kc_loc *taken(const kc_function *fn, const char *text, const char **what) {
+    static const kc_loc none;
+    static const char *const words[] = {"true", "false", "inf", "nan", "and", "or", "not"};
+    const kc_dim *dim = find_dim(fn, text);
+    const kc_name *name = find(fn, text);
+    *what = dim ? "a dimension" : name && name->input ? "an input" : "another statement";
+    if (dim) return &dim->loc;
+    if (name) return &name->loc;
+    *what = "a word of the language";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(text, words[i])) return &none;
+    return NULL;
+}
+
+static void define(kc_function *fn, const kc_statement *statement, kc_term term) {
+    const char *what;
+    const kc_loc *before = taken(fn, statement->name, &what);
+    if (before) {
+        KC_FN_ERROR(fn, statement->loc, "'%s' is already the name of %s: each name is assigned once", statement->name, what);
+        if (before->line) kc_report(fn->diag, KC_NOTE, *before, "that one is here");
+        return;
+    }
+    kc_value *value = term.kind == KC_TERM_TENSOR ? term.value : NULL;
+    if (value && value->def && !value->name) value->name = statement->name;
+    add(fn, statement->name, statement->loc, term);
+}
+
+// ---- expressions
+
+static kc_term eval_name(kc_function *fn, const kc_ast *ast) {
+    kc_dim *dim = find_dim(fn, ast->text);
+    if (dim) {
+        dim->used = true;
+        return kc_weak_int(ast->loc, kc_expr_symbol(fn->pool, dim->name));
+    }
+    const kc_name *name = kc_body_lookup(fn, ast);
+    kc_term term = name ? name->term : kc_term_poison(ast->loc);
+    term.loc = ast->loc;
+    return term;
+}
+
+static kc_opcode opcode_of(kc_token_kind kind) {
+    switch (kind) {
+    case KC_TOKEN_ADD: return KC_OP_ADD;
+    case KC_TOKEN_SUB: return KC_OP_SUB;
+    case KC_TOKEN_MUL: return KC_OP_MUL;
+    case KC_TOKEN_DIV: return KC_OP_DIV;
+    case KC_TOKEN_FLOORDIV: return KC_OP_FLOORDIV;
+    case KC_TOKEN_MOD: return KC_OP_MOD;
+    case KC_TOKEN_POW: return KC_OP_POW;
+    case KC_TOKEN_EQ: return KC_OP_EQ;
+    case KC_TOKEN_NE: return KC_OP_NE;
+    case KC_TOKEN_LT: return KC_OP_LT;
+    case KC_TOKEN_LE: return KC_OP_LE;
+    case KC_TOKEN_GT: return KC_OP_GT;
+    case KC_TOKEN_GE: return KC_OP_GE;
+    case KC_TOKEN_AND: return KC_OP_AND;
+    case KC_TOKEN_OR: return KC_OP_OR;
+    default: kc_bug("operator %d has no op", (int)kind);
+    }
+}
+
+static kc_term eval_binary(kc_function *fn, const kc_ast *ast) {
+    kc_term a = kc_body_eval(fn, ast->args[0].value);
+    kc_term b = kc_body_eval(fn, ast->args[1].value);
+    return kc_body_binary(fn, ast->loc, opcode_of(ast->op), a, b);
+}
+
+static kc_term eval_bool(kc_function *fn, const kc_ast *ast) {
+    fn->builder.loc = ast->loc;
+    return kc_term_tensor(kc_build_const_int(&fn->builder, kc_type_tensor(KC_bool, 0, NULL), ast->integer), ast->loc);
+}
+
+static kc_term eval_node(kc_function *fn, const kc_ast *ast) {
+    switch (ast->kind) {
+    case KC_AST_INT: return kc_weak_int(ast->loc, kc_expr_const(fn->pool, ast->integer));
+    case KC_AST_FLOAT: return kc_weak_number(fn, ast->loc, ast->number);
+    case KC_AST_BOOL: return eval_bool(fn, ast);
+    case KC_AST_NAME: return eval_name(fn, ast);
+    case KC_AST_CALL: return kc_body_call(fn, ast);
+    case KC_AST_BINARY: return eval_binary(fn, ast);
+    case KC_AST_UNARY:
+        return kc_body_unary(fn, ast->loc, ast->op == KC_TOKEN_NOT ? KC_OP_NOT : KC_OP_NEG,
+                             kc_body_eval(fn, ast->args[0].value));
+    case KC_AST_STRING:
+    case KC_AST_LIST: break;
+    }
+    KC_FN_ERROR(fn, ast->loc, "expected a value, seen %s: it can only stand as an argument that asks for one",
+                ast->kind == KC_AST_LIST ? "a list" : "a string");
+    return kc_term_poison(ast->loc);
+}
+
+kc_term kc_body_eval(kc_function *fn, const kc_ast *ast) {
+    if (fn->depth >= KC_MODEL_MAX_NESTING) {
+        KC_FN_ERROR(fn, ast->loc, "the expression is nested deeper than %d levels; use more statements",
+                    (int)KC_MODEL_MAX_NESTING);
+        return kc_term_poison(ast->loc);
+    }
+    fn->depth++;
+    kc_term term = eval_node(fn, ast);
+    fn->depth--;
+    return term;
+}
+
+// ---- the body
+
+static void define_inputs(kc_function *fn) {
+    for (int i = 0; i < fn->n_inputs; i++) {
+        const kc_argument *input = &fn->arguments[i];
+        if (find_dim(fn, input->name)) continue; // reported
+        kc_term term = kc_term_poison(input->loc);
+        if (!input->broken)
+            term = kc_term_tensor(kc_block_add_arg(fn->model->module, fn->func->body, input->type, input->name), input->loc);
+        add(fn, input->name, input->loc, term)->input = true;
+    }
+}
+
+void kc_body_run(kc_function *fn) {
+    define_inputs(fn);
+    for (int i = 0; i < fn->body.count; i++) {
+        const kc_statement *statement = &fn->body.statements[i];
+        define(fn, statement, statement->value ? kc_body_eval(fn, statement->value) : kc_term_poison(statement->loc));
+    }
+}
+
+// ---- outputs
+
+static kc_value *output_kind_error(kc_function *fn, const kc_argument *output, const kc_name *name) {
+    KC_FN_ERROR(fn, name->loc, "output '%s' is declared %s but '%s' is %s: write cast(..., \"%s\")", output->name,
+                kc_types_text(fn, &output->type), name->name, kc_term_text(fn, &name->term), kc_dtype_name(output->elem));
+    kc_report(fn->diag, KC_NOTE, output->loc, "declared here");
+    return NULL;
+}
+
+static bool same_shape(kc_function *fn, const kc_argument *output, const kc_type *type, kc_loc loc) {
+    bool same = output->rank == type->rank;
+    for (int d = 0; same && d < output->rank; d++)
+        same = kc_expr_known_equal(fn->pool, output->type.shape[d], type->shape[d]);
+    if (same) return true;
+    KC_FN_ERROR(fn, loc, "output '%s' is declared %s but its value has type %s; the shapes cannot be shown to be equal",
+                output->name, kc_types_text(fn, &output->type), kc_types_text(fn, type));
+    kc_report(fn->diag, KC_NOTE, output->loc, "declared here");
+    return false;
+}
+
+// Rounding between float types is what an output does; any other change of type wants a cast.
+static kc_value *output_value(kc_function *fn, const kc_argument *output, const kc_name *name) {
+    const kc_term *term = &name->term;
+    bool to_float = kc_dtype_is_float(output->elem);
+    kc_type type = term->kind == KC_TERM_TENSOR ? term->value->type : kc_type_tensor(output->elem, 0, NULL);
+    bool same_kind = term->kind == KC_TERM_INT ? output->elem != KC_bool
+                     : term->kind == KC_TERM_REAL ? to_float
+                     : type.elem == output->elem || (to_float && kc_dtype_is_float(type.elem));
+    if (!same_kind) return output_kind_error(fn, output, name);
+    if (!same_shape(fn, output, &type, name->loc)) return NULL;
+    return kc_body_materialize(fn, name->loc, term, output->elem, type.rank, type.shape);
+}
+
+static kc_value *find_output(kc_function *fn, const kc_argument *output) {
+    kc_name *name = find(fn, output->name);
+    if (name && !name->input) {
+        name->used = true;
+        bool known = !output->broken && name->term.kind != KC_TERM_POISON;
+        return known ? output_value(fn, output, name) : NULL;
+    }
+    if (!name && !fn->body.broken)
+        KC_FN_ERROR(fn, output->loc, "output '%s' is never assigned in the body", output->name);
+    return NULL;
+}
+
+static void warn_unused(kc_function *fn) {
+    for (int i = 0; i < fn->n_names; i++) {
+        const kc_name *name = fn->name_list[i];
+        if (!name->used) kc_report(fn->diag, KC_WARNING, name->loc, "%s '%s' is never used", name->input ? "input" : "the value of", name->name);
+    }
+    for (int i = 0; i < fn->n_dims; i++)
+        if (!fn->dims[i]->used)
+            kc_report(fn->diag, KC_WARNING, fn->dims[i]->loc, "dimension '%s' stands in no type and no statement; it must be passed at each launch",
+                      fn->dims[i]->name);
+}
+
+void kc_body_return(kc_function *fn) {
+    kc_value *values[KC_MODEL_MAX_ARGUMENTS];
+    bool complete = true;
+    for (int i = 0; i < fn->n_outputs; i++) {
+        const kc_argument *output = &fn->arguments[fn->n_inputs + i];
+        values[i] = find_output(fn, output);
+        complete = complete && values[i];
+        if (output->broken) continue;
+        kc_output described = {.name = output->name, .type = output->type, .alias = output->alias, .loc = output->loc};
+        kc_func_add_output(fn->model->module, fn->func, &described);
+    }
+    fn->builder.loc = fn->loc;
+    if (complete) kc_build(&fn->builder, KC_OP_RETURN, fn->n_outputs, values, 0, NULL);
+    if (complete && !fn->body.broken && !fn->incomplete) warn_unused(fn);
+}
