@@ -14,6 +14,22 @@ kc_module *kc_module_create(kc_arena *arena, const char *name) {
     return module;
 }
 
+struct kc_layout_entry {
+    kc_layout layout;
+    uint64_t hash;
+    struct kc_layout_entry *next;
+};
+
+const kc_layout *kc_module_layout(kc_module *module, const kc_layout *layout) {
+    uint64_t hash = kc_layout_hash(layout);
+    for (struct kc_layout_entry *e = module->layouts; e; e = e->next)
+        if (&e->layout == layout || (e->hash == hash && kc_layout_equal(&e->layout, layout))) return &e->layout;
+    struct kc_layout_entry *entry = KC_NEW(module->arena, struct kc_layout_entry);
+    *entry = (struct kc_layout_entry){*layout, hash, module->layouts};
+    module->layouts = entry;
+    return &entry->layout;
+}
+
 static void release_pool(void *pool) {
     kc_expr_pool_destroy(pool);
 }

@@ -10,7 +10,6 @@ struct kc_clone {
     kc_map *values;
     const kc_expr_pool *from;
     kc_expr_pool *to;
-    kc_map *layouts; // copying into another arena: layout -> its copy; else NULL
 };
 
 kc_clone *kc_clone_begin(kc_module *module, const kc_expr_pool *from, kc_expr_pool *to) {
@@ -38,22 +37,13 @@ static const kc_expr *copy_expr(const kc_expr_pool *from, kc_expr_pool *to, cons
     return expr && from != to ? kc_expr_import(to, from, expr) : expr;
 }
 
-static const kc_layout *copy_layout(kc_clone *clone, const kc_layout *layout) {
-    if (!layout || !clone->layouts) return layout;
-    const kc_layout *copy = kc_map_get(clone->layouts, layout);
-    if (copy) return copy;
-    copy = kc_copy_layout(clone->module->arena, layout);
-    kc_map_set(clone->layouts, layout, (void *)(uintptr_t)copy);
-    return copy;
-}
-
 static kc_type copy_type(kc_clone *clone, const kc_type *type) {
     kc_type copy = *type;
     for (int i = 0; type->kind == KC_TYPE_TENSOR && i < type->rank; i++) {
         copy.shape[i] = copy_expr(clone->from, clone->to, type->shape[i]);
         copy.strides[i] = copy_expr(clone->from, clone->to, type->strides[i]);
     }
-    copy.layout = copy_layout(clone, type->layout);
+    if (type->layout) copy.layout = kc_module_layout(clone->module, type->layout);
     return copy;
 }
 
@@ -152,7 +142,6 @@ kc_module *kc_module_clone(kc_arena *arena, const kc_module *module) {
     kc_module *copy = kc_module_create(arena, module->name);
     if (module->target) copy->target = kc_arena_strdup(arena, module->target);
     kc_clone *clone = kc_clone_begin(copy, NULL, NULL);
-    clone->layouts = kc_map_create(clone->scratch);
     kc_builder b = kc_builder_at_end(copy, copy->body, (kc_loc){0});
     kc_clone_block_into(clone, &b, module->body);
     kc_clone_end(clone);

@@ -16,8 +16,8 @@ static inline kc_func_op *kc_func_record(const kc_op *func) { return (kc_func_op
 
 static inline kc_expr_pool *kc_block_pool(const kc_block *block) { return block->parent ? kc_op_pool(block->parent) : NULL; }
 
-// Layouts are interned in the module, so that identity is equality.
-static inline bool kc_layout_same(const kc_layout *a, const kc_layout *b) { return a == b; }
+// Layouts made by kc_module_layout are one pointer when equal; others are compared.
+static inline bool kc_layout_same(const kc_layout *a, const kc_layout *b) { return a == b || (a && b && kc_layout_equal(a, b)); }
 
 void kc_use_link(kc_use *, kc_value *, kc_op *user, int index);
 void kc_use_unlink(kc_use *);

@@ -17,11 +17,7 @@
 #include "ir/diag.h"
 #include "ir/dtype.h"
 #include "ir/expr.h"
-#if __has_include("ir/layout.h")
 #include "ir/layout.h"
-#else
-typedef struct kc_layout kc_layout;
-#endif
 
 enum { KC_MAX_RANK = 8, KC_MAX_SEGMENTS = 5, KC_MAX_ATTRS = 14 };
 
@@ -135,6 +131,7 @@ struct kc_module {
     const char *name;
     const char *target; // "cuda:sm_80,attribute=value" once a target is chosen, else NULL
     kc_block *body;     // FUNC ops
+    struct kc_layout_entry *layouts; // what kc_module_layout has made
 };
 
 // ---- the op table --------------------------------------------------------------------------------------------
@@ -229,6 +226,7 @@ const kc_expr *kc_type_elements(kc_expr_pool *, const kc_type *);
 // ---- building and rewriting --------------------------------------------------------------------------------------
 
 kc_module *kc_module_create(kc_arena *, const char *name);
+const kc_layout *kc_module_layout(kc_module *, const kc_layout *);   // a copy in the module's arena; equal ones are one pointer
 kc_expr_pool *kc_pool_create(kc_module *);                           // owned by the module's arena
 kc_expr_pool *kc_pool_copy(kc_module *, const kc_expr_pool *);       // the same symbols in the same order, with their facts
 

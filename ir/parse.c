@@ -190,12 +190,6 @@ static bool parse_header(kc_parser *p) {
     return kc_parse_expect(p, '=') && kc_parse_string(p, &p->module->target) && kc_parse_expect(p, '}');
 }
 
-static const kc_layout *intern(kc_parser *p, const kc_layout *layout) {
-    for (int i = 0; i < p->n_layouts; i++)
-        if (p->layouts[i] && kc_layout_same(p->layouts[i], layout)) return p->layouts[i];
-    return layout;
-}
-
 static void add_layout(kc_parser *p, const kc_layout *layout) {
     if (p->n_layouts == p->layouts_capacity) {
         int capacity = p->layouts_capacity ? 2 * p->layouts_capacity : 16;
@@ -218,9 +212,10 @@ static bool parse_layout(kc_parser *p) {
     if (!kc_token_is(&p->token, '=')) return kc_parse_expected(p, "=");
     kc_parse_next(p);
     kc_token text = kc_lex_line(&p->lexer, p->token);
-    const kc_layout *layout = kc_read_layout(p->arena, text.text, text.length, &error, &error_at);
-    add_layout(p, layout ? intern(p, layout) : NULL);
-    if (!layout) return kc_parse_error(p, (kc_loc){text.loc.line, text.loc.column + (uint32_t)error_at}, "in a layout: %s", error);
+    kc_layout layout;
+    bool good = kc_layout_parse(&layout, text.text, text.length, &error, &error_at);
+    add_layout(p, good ? kc_module_layout(p->module, &layout) : NULL);
+    if (!good) return kc_parse_error(p, (kc_loc){text.loc.line, text.loc.column + (uint32_t)error_at}, "in a layout: %s", error);
     kc_parse_next(p);
     return true;
 }

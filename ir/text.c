@@ -61,14 +61,24 @@ void kc_print_symbol(const char *text, FILE *out) {
     else kc_print_string(text, out);
 }
 
+static char *allocate(size_t length) {
+    char *text = malloc(length + 1);
+    if (!text) kc_bug("no memory to print %zu characters", length);
+    return text;
+}
+
 void kc_print_expr(const kc_expr_pool *pool, const kc_expr *expr, FILE *out) {
     char fixed[256], *text = fixed;
     size_t length = kc_expr_print(pool, expr, fixed, sizeof fixed);
-    if (length >= sizeof fixed) {
-        text = malloc(length + 1);
-        if (!text) kc_bug("no memory to print an expression of %zu characters", length);
-        kc_expr_print(pool, expr, text, length + 1);
-    }
+    if (length >= sizeof fixed) kc_expr_print(pool, expr, text = allocate(length), length + 1);
     fputs(text, out);
     if (text != fixed) free(text);
+}
+
+void kc_print_layout(const kc_layout *layout, FILE *out) {
+    size_t length = kc_layout_print(layout, NULL, 0);
+    char *text = allocate(length);
+    kc_layout_print(layout, text, length + 1);
+    fputs(text, out);
+    free(text);
 }

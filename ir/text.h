@@ -21,10 +21,7 @@ void kc_print_string(const char *, FILE *);              // in quotes, with esca
 void kc_print_symbol(const char *, FILE *);              // a name as it is, anything else in quotes
 void kc_print_expr(const kc_expr_pool *, const kc_expr *, FILE *);
 
-// Inside a layout alias: the text after `layout #N =`, one line.
 void kc_print_layout(const kc_layout *, FILE *);
-const kc_layout *kc_read_layout(kc_arena *, const char *text, size_t length, const char **error, size_t *error_at);
-const kc_layout *kc_copy_layout(kc_arena *, const kc_layout *); // into another arena
 
 extern const kc_expr_facts kc_facts_default; // of a symbol that nothing is said about
 
