@@ -113,7 +113,8 @@ void kc_op_set_segments(kc_op *op, const int *counts) {
     kc_segment segments[KC_MAX_SEGMENTS];
     int n = kc_op_segments(op->code, segments), sum = 0;
     for (int i = 0; i < n; i++) sum += op->segments[i] = counts[i];
-    if (sum != op->n_operands) kc_bug("segments of %s add up to %d of %d operands", kc_op_row(op)->name, sum, op->n_operands);
+    if (sum != op->n_operands)
+        kc_bug("segments of %s add up to %d of %d operands; one count each for: %s", kc_op_row(op)->name, sum, op->n_operands, kc_op_row(op)->operands);
 }
 
 kc_use *kc_op_segment(const kc_op *op, int segment, int *count) {

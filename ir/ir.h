@@ -244,6 +244,7 @@ kc_builder kc_builder_before(kc_module *, kc_op *); // takes that op's location
 // Operands in segment order; for a row with more than one variadic or optional segment call kc_op_set_segments after.
 // A VARIANT gets a copy of the pool around it; strengthen its facts before expressions are imported into it.
 kc_op *kc_build(kc_builder *, kc_opcode, int n_operands, kc_value *const *operands, int n_results, const kc_type *types);
+// One count for each name of the row: {1, 1, rank, rank, 1} for a store with a mask.
 void kc_op_set_segments(kc_op *, const int *counts);
 // Operand range of a segment by its index in the row.
 kc_use *kc_op_segment(const kc_op *, int segment, int *count);
