@@ -36,10 +36,9 @@ static bool is_empty(const DLTensor *t) {
 
 // ---- Symbols --------------------------------------------------------------------------------------------------
 
-static kcrt_status solve_affine(const kcrt_signature *f, const kcrt_binding *b, int64_t extent, int64_t *values,
-                                const bool *bound) {
+static kcrt_status solve_affine(const kcrt_signature *f, const kcrt_binding *b, int64_t extent, int64_t *values) {
     int64_t rest, scaled;
-    kc_expr_status e = kc_expr_eval(b->rest, values, bound, &rest);
+    kc_expr_status e = kc_expr_eval(b->rest, values, NULL, &rest);
     if (!e && __builtin_sub_overflow(extent, rest, &scaled)) e = KC_EXPR_OVERFLOW;
     if (e) return kcrt_bind_fail(f, b->arg, "axis %d: %s", b->axis, kc_expr_status_text(e));
     if (b->factor == -1 ? scaled == INT64_MIN : scaled % b->factor != 0)
@@ -66,7 +65,7 @@ static kcrt_status bind_dims(const kcrt_signature *f, void *const *args, int64_t
         } else {
             int64_t extent = ((const DLTensor *)args[b->arg])->shape[b->axis];
             if (!b->rest) values[b->symbol] = extent;
-            else status = solve_affine(f, b, extent, values, NULL);
+            else status = solve_affine(f, b, extent, values);
         }
         if (!status) status = check_facts(f, b->symbol, values[b->symbol]);
         if (status) return status;
@@ -247,43 +246,42 @@ static const DLTensor *tensor_given(const kcrt_signature *f, void *const *args, 
     return t && t->ndim == f->args[a].rank && (t->shape || !t->ndim) ? t : NULL;
 }
 
-static kcrt_status solve_dim(const kcrt_signature *f, const kcrt_binding *b, void *const *args, int n, int64_t *values,
-                             unsigned char *known) {
-    if (known[b->symbol]) return KCRT_OK;
-    if (b->arg < 0) {
-        int at = f->arg_count + b->axis;
-        if (at >= n || !args[at]) return KCRT_OK;
-        values[b->symbol] = *(const int64_t *)args[at];
-    } else {
-        const DLTensor *t = tensor_given(f, args, n, b->arg);
-        if (!t || (b->rest && !rest_known(f, b->rest, known))) return KCRT_OK;
-        values[b->symbol] = t->shape[b->axis];
-        kcrt_status status = b->rest ? solve_affine(f, b, t->shape[b->axis], values, NULL) : KCRT_OK;
-        if (status) return status;
-    }
-    known[b->symbol] = 1;
-    return KCRT_OK;
+// Whether the site could be solved now and was.
+static kcrt_status solve_site(const kcrt_signature *f, const kcrt_binding *b, void *const *args, int n, int64_t *values,
+                              unsigned char *known, bool *progress) {
+    const DLTensor *t = tensor_given(f, args, n, b->arg);
+    if (known[b->symbol] || !t || (b->rest && !rest_known(f, b->rest, known))) return KCRT_OK;
+    values[b->symbol] = t->shape[b->axis];
+    kcrt_status status = b->rest ? solve_affine(f, b, t->shape[b->axis], values) : KCRT_OK;
+    if (!status) known[b->symbol] = *progress = true;
+    return status;
 }
 
-// The plan's own places first; then bare places in any tensor, for dims whose planned tensor is not there yet.
-kcrt_status kcrt_bind_solve(const kcrt_signature *f, void *const *args, int n, int64_t *values, unsigned char *known) {
+static void solve_passed_and_strides(const kcrt_signature *f, void *const *args, int n, int64_t *values, unsigned char *known) {
     for (int i = 0; i < f->binding_count; i++) {
-        kcrt_status status = solve_dim(f, &f->bindings[i], args, n, values, known);
-        if (status) return status;
+        const kcrt_binding *b = &f->bindings[i];
+        int at = f->arg_count + b->axis;
+        if (b->arg >= 0 || known[b->symbol] || at >= n || !args[at]) continue;
+        values[b->symbol] = *(const int64_t *)args[at];
+        known[b->symbol] = 1;
     }
-    for (int a = 0; a < f->arg_count; a++) {
-        const DLTensor *t = tensor_given(f, args, n, a);
-        for (int axis = 0; t && axis < f->args[a].rank; axis++) {
-            const kcrt_term *shape = &f->args[a].shape[axis];
-            const kcrt_term *stride = f->args[a].strides ? &f->args[a].strides[axis] : NULL;
-            if (shape->form == KCRT_TERM_SYMBOL && !known[shape->symbol]) {
-                values[shape->symbol] = t->shape[axis];
-                known[shape->symbol] = 1;
-            }
-            if (stride && stride->form == KCRT_TERM_SYMBOL && stride->symbol >= f->dim_count && !known[stride->symbol]) {
-                values[stride->symbol] = stride_of(t, axis);
-                known[stride->symbol] = 1;
-            }
+    for (int i = 0; i < f->stride_site_count; i++) {
+        const kcrt_binding *b = &f->stride_sites[i];
+        const DLTensor *t = tensor_given(f, args, n, b->arg);
+        if (!t || known[b->symbol]) continue;
+        values[b->symbol] = stride_of(t, b->axis);
+        known[b->symbol] = 1;
+    }
+}
+
+// As often as a dim becomes known: each round that makes progress solves at least one.
+kcrt_status kcrt_bind_solve(const kcrt_signature *f, void *const *args, int n, int64_t *values, unsigned char *known) {
+    solve_passed_and_strides(f, args, n, values, known);
+    for (bool progress = true; progress;) {
+        progress = false;
+        for (int i = 0; i < f->shape_site_count; i++) {
+            kcrt_status status = solve_site(f, &f->shape_sites[i], args, n, values, known, &progress);
+            if (status) return status;
         }
     }
     return KCRT_OK;

@@ -119,6 +119,8 @@ typedef struct {
     uint32_t device_used;        // of the target being read
     kcrt_binding *bindings;      // of dims, each after what it needs
     int binding_count;
+    kcrt_binding *shape_sites;   // every place that can determine a dim, by argument and axis
+    int shape_site_count;
     kcrt_binding *stride_sites;  // where stride names stand bare, grouped by symbol
     int stride_site_count;
     int ir; // image, or -1

@@ -4,50 +4,51 @@
 // else known; else the caller passes it. The compiler decides the same way (docs/PACKAGE.md).
 #include "runtime/fields.h"
 
-static void add(kcrt_signature *signature, kcrt_binding binding, bool *known) {
-    signature->bindings[signature->binding_count++] = binding;
+// Every place where a shape determines a dim once the others are known: bare (rest NULL) or affine in it.
+static kcrt_status find_shape_sites(const kcrt_reader *r) {
+    kcrt_signature *f = r->signature;
+    size_t most = 0;
+    for (int a = 0; a < f->arg_count; a++)
+        for (int axis = 0; axis < f->args[a].rank; axis++)
+            for (int s = 0; s < f->dim_count; s++) most += kc_expr_uses(f->args[a].shape[axis].expr, s);
+    f->shape_sites = KCRT_NEW(r->arena, kcrt_binding, most);
+    if (!f->shape_sites) return kcrt_no_memory(r);
+    for (int a = 0; a < f->arg_count; a++)
+        for (int axis = 0; axis < f->args[a].rank; axis++)
+            for (int s = 0; s < f->dim_count; s++) {
+                const kcrt_term *term = &f->args[a].shape[axis];
+                kcrt_binding b = {.symbol = s, .arg = a, .axis = axis, .factor = 1};
+                if (!kc_expr_uses(term->expr, s)) continue;
+                if (term->form != KCRT_TERM_SYMBOL && !kc_expr_linear_in(f->pool, term->expr, s, &b.factor, &b.rest)) continue;
+                f->shape_sites[f->shape_site_count++] = b;
+            }
+    return KCRT_OK;
+}
+
+static void add(kcrt_signature *f, kcrt_binding binding, bool *known) {
+    f->bindings[f->binding_count++] = binding;
     known[binding.symbol] = true;
 }
 
-static void bind_passed(kcrt_signature *signature, bool *known) {
+static void bind_passed(kcrt_signature *f, bool *known) {
     int place = 0;
-    for (int s = 0; s < signature->dim_count; s++)
-        if (signature->symbols[s].is_passed) add(signature, (kcrt_binding){.symbol = s, .arg = -1, .axis = place++}, known);
+    for (int s = 0; s < f->dim_count; s++)
+        if (f->symbols[s].is_passed) add(f, (kcrt_binding){.symbol = s, .arg = -1, .axis = place++}, known);
 }
 
-static void bind_bare(kcrt_signature *signature, bool *known) {
-    for (int a = 0; a < signature->arg_count; a++) {
-        const kcrt_arg *arg = &signature->args[a];
-        for (int axis = 0; axis < arg->rank; axis++) {
-            const kcrt_term *term = &arg->shape[axis];
-            if (term->form == KCRT_TERM_SYMBOL && !known[term->symbol])
-                add(signature, (kcrt_binding){.symbol = term->symbol, .arg = a, .axis = axis, .factor = 1}, known);
-        }
-    }
+static bool needs_unknown(const kcrt_signature *f, const kcrt_binding *site, const bool *known) {
+    for (int s = 0; s < f->dim_count && site->rest; s++)
+        if (!known[s] && kc_expr_uses(site->rest, s)) return true;
+    return false;
 }
 
-// The one unknown dim of the expression; -1 when there are none or several.
-static int only_unknown(const kcrt_signature *signature, const kc_expr *expr, const bool *known) {
-    int found = -1;
-    for (int s = 0; s < signature->dim_count; s++) {
-        if (known[s] || !kc_expr_uses(expr, s)) continue;
-        if (found >= 0) return -1;
-        found = s;
-    }
-    return found;
-}
-
-static bool bind_one_affine(kcrt_signature *signature, bool *known) {
-    for (int a = 0; a < signature->arg_count; a++) {
-        const kcrt_arg *arg = &signature->args[a];
-        for (int axis = 0; axis < arg->rank; axis++) {
-            kcrt_binding b = {.arg = a, .axis = axis};
-            b.symbol = only_unknown(signature, arg->shape[axis].expr, known);
-            if (b.symbol < 0) continue;
-            if (!kc_expr_linear_in(signature->pool, arg->shape[axis].expr, b.symbol, &b.factor, &b.rest)) continue;
-            add(signature, b, known);
-            return true;
-        }
+// The first site that can be solved now; bare ones in the first round.
+static bool bind_one(kcrt_signature *f, bool *known, bool bare) {
+    for (int i = 0; i < f->shape_site_count; i++) {
+        const kcrt_binding *site = &f->shape_sites[i];
+        if (known[site->symbol] || (bare && site->rest) || needs_unknown(f, site, known)) continue;
+        add(f, *site, known);
+        return true;
     }
     return false;
 }
@@ -82,9 +83,12 @@ kcrt_status kcrt_plan_bindings(const kcrt_reader *r) {
     bool known[KCRT_MAX_NAMES] = {false};
     signature->bindings = KCRT_NEW(r->arena, kcrt_binding, (size_t)signature->dim_count);
     if (!signature->bindings) return kcrt_no_memory(r);
+    kcrt_status status = find_shape_sites(r);
+    if (status) return status;
     bind_passed(signature, known);
-    bind_bare(signature, known);
-    while (bind_one_affine(signature, known)) {
+    while (bind_one(signature, known, true)) {
+    }
+    while (bind_one(signature, known, false)) {
     }
     for (int s = 0; s < signature->dim_count; s++)
         if (!known[s])
