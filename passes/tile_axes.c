@@ -182,13 +182,19 @@ static int schedule_warps(const kc_tiler *t, int64_t elements, int64_t a_thread)
     return (int)kc_attr_int(t->kernel, KC_ATTR_WARPS, smaller(larger(threads / size, 1), most));
 }
 
+static int tiled_axes(const kc_tiler *t) {
+    int n = 0;
+    for (int a = 0; a < t->n_axes; a++) n += t->axes[a].tile > 1;
+    return n;
+}
+
 // Spreads `budget` elements over the axes of one kind, `first` first, then from the last one.
 static void spread(kc_tiler *t, int first, int64_t budget, bool reduced) {
     if (first >= 0 && t->axes[first].reduced == reduced) {
         t->axes[first].tile = smaller(budget, whole(t, first));
         budget /= t->axes[first].tile;
     }
-    for (int a = t->n_axes - 1; a >= 0 && budget > 1; a--) {
+    for (int a = t->n_axes - 1; a >= 0 && budget > 1 && tiled_axes(t) < KC_LAYOUT_MAX_RANK; a--) {
         if (a == first || t->axes[a].reduced != reduced) continue;
         t->axes[a].tile = smaller(budget, whole(t, a));
         budget /= t->axes[a].tile;

@@ -1,0 +1,284 @@
+// layout: every tile gets a layout; conversions, shared memory and the vectors of loads and stores become explicit.
+//
+// before: %v = load %x base(%z, %b) local(%z32, %i) : tile<1x1024xf32>
+//         %s = reduce %v {axes = [1], init = [0]} : tile<1x1xf32> { add }
+// after:  %0 = shared_alloc : shared<1x4xf32, #2>
+//         %v = load %x base(%z, %b) local(%z32, %i) {vector = 4} : tile<1x1024xf32, #0>
+//         %p = reduce %v {axes = [1], init = [0]} : tile<1x4xf32, #1> { add }
+//         shared_store %0, %p
+//         %q = shared_load %0 : tile<1x4xf32, #3>
+//         %s = reduce %q {axes = [1], init = [0]} : tile<1x1xf32, #4> { add }
+//
+// The main context comes from the store (or load) that moves most; a load whose memory runs along another dimension has
+// its own and is converted; a dot's accumulator decides for everything after it, and each of its operands is loaded as
+// memory likes. Requires tile IR without layouts. Barriers are missing afterwards: that is `sync`'s work.
+#include "passes/layouts.h"
+
+#include <string.h>
+
+// ---- the space -----------------------------------------------------------------------------------------------------
+
+static void measure(kc_layouts *l, const kc_block *block) {
+    KC_FOR_OPS(op, block) {
+        for (int i = 0; i < op->n_results; i++) {
+            const kc_type *type = &kc_result(op, i)->type;
+            if (type->kind != KC_TYPE_TILE || type->rank == 0) continue;
+            l->rank = type->rank;
+            for (int d = 0; d < type->rank; d++)
+                if (type->tile[d] > l->extent[d]) l->extent[d] = type->tile[d];
+        }
+        if (op->code == KC_OP_DOT && !l->dot) l->dot = op;
+        if (op->code == KC_OP_FOR || op->code == KC_OP_IF) measure(l, op->body);
+    }
+}
+
+typedef struct {
+    const kc_op *op;
+    kc_access access;
+    int64_t vector; // widest among those with the same fast dimension
+} kc_choice;
+
+static void consider(kc_layouts *l, const kc_block *block, kc_choice *best) {
+    KC_FOR_OPS(op, block) {
+        if (op->code == KC_OP_FOR || op->code == KC_OP_IF) consider(l, op->body, best);
+        if (op->code != KC_OP_LOAD && op->code != KC_OP_STORE) continue;
+        kc_access access = kc_layouts_access(l, op);
+        if (access.fast < 0) continue;
+        bool larger = !best->op || access.elements > best->access.elements;
+        bool as_large = best->op && access.elements == best->access.elements;
+        bool store_first = as_large && op->code == KC_OP_STORE && best->op->code == KC_OP_LOAD;
+        if (as_large && access.fast == best->access.fast && access.vector > best->vector) best->vector = access.vector;
+        if (larger || store_first) {
+            int64_t vector = store_first && access.fast == best->access.fast && best->vector > access.vector ? best->vector : access.vector;
+            *best = (kc_choice){op, access, vector};
+        }
+    }
+}
+
+static kc_context *main_context(kc_layouts *l) {
+    kc_choice best = {NULL, {-1, 1, 0}, 1};
+    consider(l, l->kernel->body, &best);
+    int fast = best.op ? best.access.fast : l->rank - 1;
+    kc_layout space = kc_layouts_coalesced(l, l->extent, fast, best.vector);
+    return kc_layouts_context(l, &space);
+}
+
+// ---- contexts of a dot's operands -----------------------------------------------------------------------------------
+
+static kc_context *context_of(const kc_value *v) {
+    return v->data ? ((kc_placed *)v->data)->context : NULL;
+}
+
+static void widest_load(kc_layouts *l, const kc_value *v, kc_choice *best) {
+    if (!v->def) return;
+    if (v->def->code == KC_OP_LOAD) {
+        kc_access access = kc_layouts_access(l, v->def);
+        if (!best->op || access.elements > best->access.elements) *best = (kc_choice){v->def, access, access.vector};
+        return;
+    }
+    for (int i = 0; i < v->def->n_operands; i++) widest_load(l, kc_operand(v->def, i), best);
+}
+
+// Ops of the loop body that lead to the operand.
+static void claim(kc_layouts *l, kc_value *v, kc_context *context, const kc_block *block) {
+    if (!v->def || v->def->block != block || context_of(v) || v->type.kind != KC_TYPE_TILE || v->type.rank == 0) return;
+    kc_placed *placed = KC_NEW(l->pass->scratch, kc_placed);
+    placed->context = context;
+    v->data = placed;
+    for (int i = 0; i < v->def->n_operands; i++) claim(l, kc_operand(v->def, i), context, block);
+}
+
+static void claim_operand(kc_layouts *l, kc_op *dot, int i) {
+    kc_value *v = kc_operand(dot, i);
+    kc_choice best = {NULL, {-1, 1, 0}, 1};
+    widest_load(l, v, &best);
+    int64_t extent[KC_MAX_RANK];
+    for (int d = 0; d < l->rank; d++) extent[d] = v->type.tile[d];
+    int fast = best.op && best.access.fast >= 0 ? best.access.fast : l->rank - 1;
+    kc_layout space = kc_layouts_coalesced(l, extent, fast, best.op && extent[fast] % best.vector == 0 ? best.vector : 1);
+    claim(l, v, kc_layouts_context(l, &space), dot->block);
+}
+
+static void claim_dots(kc_layouts *l, kc_block *block) {
+    KC_FOR_OPS(op, block) {
+        if (op->code == KC_OP_FOR) claim_dots(l, op->body);
+        if (op->code == KC_OP_DOT) claim_operand(l, op, 0), claim_operand(l, op, 1);
+    }
+}
+
+// ---- placing ops -----------------------------------------------------------------------------------------------------
+
+// Coordinates, masks and constants: made again in another context rather than moved.
+static bool remade(const kc_value *v) {
+    const kc_op *op = v->def;
+    if (v->type.kind != KC_TYPE_TILE || v->type.rank == 0) return true;
+    if (!op || !kc_op_has(op, KC_PURE | KC_CHEAP)) return false;
+    for (int i = 0; i < op->n_operands; i++)
+        if (!remade(kc_operand(op, i))) return false;
+    return true;
+}
+
+static bool dominates(const kc_block *outer, const kc_block *inner) {
+    for (; inner; inner = inner->parent ? inner->parent->block : NULL)
+        if (inner == outer) return true;
+    return false;
+}
+
+static kc_value *in_context(kc_layouts *l, kc_builder *b, kc_value *v, kc_context *context) {
+    if (v->type.kind != KC_TYPE_TILE || v->type.rank == 0 || context_of(v) == context) return v;
+    kc_placed *placed = v->data;
+    for (struct kc_copy *c = placed->copies; c; c = c->next)
+        if (c->context == context && dominates(c->block, b->block)) return c->value;
+    kc_value *made;
+    if (remade(v)) {
+        kc_value *operands[KC_MAX_RANK];
+        for (int i = 0; i < v->def->n_operands; i++) operands[i] = in_context(l, b, kc_operand(v->def, i), context);
+        made = kc_build_1(b, v->def->code, v->type, v->def->n_operands, operands);
+        for (int i = 0; i < v->def->n_attrs; i++) made->def->attrs[made->def->n_attrs++] = v->def->attrs[i];
+        made->name = v->name;
+        kc_layouts_place(l, made, context);
+    } else {
+        kc_layout to = kc_layouts_project(l, &context->space, &v->type);
+        made = kc_layouts_convert(l, b, v, &to);
+        kc_layouts_place(l, made, context);
+    }
+    struct kc_copy *copy = KC_NEW(l->pass->scratch, struct kc_copy);
+    *copy = (struct kc_copy){context, b->block, made, placed->copies};
+    placed->copies = copy;
+    return made;
+}
+
+static void operands_in_context(kc_layouts *l, kc_op *op, kc_context *context, int from, int to) {
+    kc_builder b = kc_builder_before(l->pass->module, op);
+    for (int i = from; i < to; i++) {
+        kc_value *v = in_context(l, &b, kc_operand(op, i), context);
+        if (v != kc_operand(op, i)) kc_op_set_operand(op, i, v);
+    }
+}
+
+// A load whose memory runs along another dimension than the main context's threads do.
+static kc_context *load_context(kc_layouts *l, kc_op *load) {
+    kc_access access = kc_layouts_access(l, load);
+    const kc_type *type = &kc_result(load, 0)->type;
+    if (type->rank == 0 || access.fast < 0 || type->tile[access.fast] == 1) return l->main;
+    kc_layout mine = kc_layouts_project(l, &l->main->space, type);
+    uint32_t first_lane[KC_LAYOUT_PLACES] = {[KC_LAYOUT_LANE] = 1};
+    int at[KC_MAX_RANK];
+    kc_layout_apply(&mine, first_lane, at);
+    int run = kc_layout_run(&mine, access.fast);
+    bool along_fast = at[access.fast] == run || (run >= access.vector && at[access.fast] > 0) || type->tile[access.fast] <= run;
+    if (along_fast || access.elements < 4 * l->lanes) return l->main;
+    kc_layout space = kc_layouts_coalesced(l, l->extent, access.fast, access.vector);
+    return kc_layouts_context(l, &space);
+}
+
+// The vector of an access: what memory allows and the layout holds side by side.
+static void set_vector(kc_layouts *l, kc_op *op, const kc_value *tile) {
+    kc_access access = kc_layouts_access(l, op);
+    if (tile->type.rank == 0 || access.fast < 0) return;
+    int64_t run = kc_layout_run(tile->type.layout, access.fast);
+    int64_t vector = run < access.vector ? run : access.vector;
+    if (vector > 1) kc_attr_set_int(op, KC_ATTR_VECTOR, vector);
+    else kc_attr_remove(op, KC_ATTR_VECTOR);
+}
+
+static void place_block(kc_layouts *l, kc_block *block);
+
+static void place_loop(kc_layouts *l, kc_op *loop) {
+    operands_in_context(l, loop, l->main, 2, loop->n_operands);
+    for (int i = 1; i < loop->body->n_args; i++) kc_layouts_place(l, loop->body->args[i], l->main);
+    for (int i = 0; i < loop->n_results; i++) kc_layouts_place(l, kc_result(loop, i), l->main);
+    place_block(l, loop->body);
+    kc_op *yield = loop->body->last;
+    operands_in_context(l, yield, l->main, 0, yield->n_operands);
+}
+
+static void place_results(kc_layouts *l, kc_op *op, kc_context *context) {
+    for (int i = 0; i < op->n_results; i++) kc_layouts_place(l, kc_result(op, i), context);
+}
+
+static void place_op(kc_layouts *l, kc_op *op) {
+    kc_context *context = op->n_results && context_of(kc_result(op, 0)) ? context_of(kc_result(op, 0)) : l->main;
+    switch (op->code) {
+    case KC_OP_FOR: place_loop(l, op); return;
+    case KC_OP_IF: place_block(l, op->body); return;
+    case KC_OP_DOT:
+        operands_in_context(l, op, l->main, 2, 3);
+        place_results(l, op, l->main);
+        kc_layouts_feed_dot(l, op);
+        return;
+    case KC_OP_LOAD:
+        if (context == l->main && !l->dot) context = load_context(l, op);
+        operands_in_context(l, op, context, 1, op->n_operands);
+        place_results(l, op, context);
+        set_vector(l, op, kc_result(op, 0));
+        return;
+    case KC_OP_STORE:
+        operands_in_context(l, op, context, 1, op->n_operands);
+        set_vector(l, op, kc_operand(op, 1));
+        return;
+    default:
+        if (kc_op_has(op, KC_TERMINATOR)) return;
+        operands_in_context(l, op, context, 0, op->n_operands);
+        place_results(l, op, context);
+        if (op->code == KC_OP_REDUCE) kc_layouts_split_reduce(l, op);
+    }
+}
+
+static void place_block(kc_layouts *l, kc_block *block) {
+    KC_FOR_OPS(op, block) place_op(l, op);
+}
+
+static void drop_unused(kc_block *block) {
+    for (kc_op *op = block->last, *before; op; op = before) {
+        before = op->previous;
+        if (op->code == KC_OP_FOR || op->code == KC_OP_IF) drop_unused(op->body);
+        bool used = !kc_op_has(op, KC_PURE);
+        for (int i = 0; i < op->n_results; i++) used = used || !kc_value_unused(kc_result(op, i));
+        if (!used) kc_op_erase(op);
+    }
+}
+
+static void clear(kc_block *block) {
+    for (int i = 0; i < block->n_args; i++) block->args[i]->data = NULL;
+    KC_FOR_OPS(op, block) {
+        for (int i = 0; i < op->n_results; i++) kc_result(op, i)->data = NULL;
+        if (op->body) clear(op->body);
+    }
+}
+
+static void layout_kernel(kc_pass_context *pass, kc_op *kernel) {
+    kc_layouts l = {.pass = pass, .kernel = kernel, .pool = kc_op_pool(kernel)};
+    l.warps = (int)kc_attr_int(kernel, KC_ATTR_WARPS, 1);
+    l.lanes = (int)pass->target->attributes.warp_size;
+    clear(kernel->body);
+    measure(&l, kernel->body);
+    if (l.rank == 0) return; // scalars live in every thread
+    if (l.dot) {
+        int axis = (int)kc_attr_int(l.dot, KC_ATTR_AXIS, 0);
+        kc_layout accumulator = kc_layouts_accumulator(&l, l.dot), space = accumulator;
+        const char *error = l.extent[axis] > 1 ? kc_layout_expand(&space, &accumulator, axis, (int)l.extent[axis]) : NULL;
+        if (error) kc_bug("no layout for the space of a dot: %s", error);
+        l.main = kc_layouts_context(&l, &space);
+        claim_dots(&l, kernel->body);
+    } else {
+        l.main = main_context(&l);
+    }
+    place_block(&l, kernel->body);
+    drop_unused(kernel->body);
+}
+
+static bool run(kc_pass_context *pass) {
+    KC_FOR_OPS(func, pass->module->body)
+        KC_FOR_OPS(variant, func->body) {
+            if (variant->code != KC_OP_VARIANT) continue;
+            KC_FOR_OPS(kernel, variant->body)
+                if (kernel->code == KC_OP_KERNEL) layout_kernel(pass, kernel);
+        }
+    return true;
+}
+
+const kc_pass kc_pass_layout = {
+    .name = "layout", .meaning = "where each element of each tile lives; shared memory and vectors become explicit",
+    .level_in = KC_LEVEL_TILE, .level_out = KC_LEVEL_LAYOUT, .needs_target = true, .run = run,
+};

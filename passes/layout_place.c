@@ -1,0 +1,107 @@
+// Projections of contexts, and the layouts that memory asks for.
+#include "passes/layouts.h"
+
+#include <string.h>
+
+const kc_layout *kc_layouts_intern(kc_layouts *l, const kc_layout *layout) {
+    return kc_module_layout(l->pass->module, layout);
+}
+
+// Extents of 1 lose their register bits; lanes and warps that were spread along them become replicas.
+kc_layout kc_layouts_project(const kc_layouts *l, const kc_layout *space, const kc_type *type) {
+    kc_layout layout = *space;
+    for (int d = 0; d < l->rank; d++)
+        if (type->tile[d] == 1 && kc_layout_extent(&layout, d) > 1) layout = kc_layout_slice(&layout, d, true);
+    return layout;
+}
+
+void kc_layouts_place(kc_layouts *l, kc_value *v, kc_context *context) {
+    kc_placed *placed = v->data;
+    if (!placed) v->data = placed = KC_NEW(l->pass->scratch, kc_placed);
+    placed->context = context;
+    if (v->type.kind != KC_TYPE_TILE || v->type.rank == 0) return;
+    kc_layout layout = kc_layouts_project(l, &context->space, &v->type);
+    v->type.layout = kc_layouts_intern(l, &layout);
+}
+
+kc_context *kc_layouts_context(kc_layouts *l, const kc_layout *space) {
+    kc_context *context = KC_NEW(l->pass->scratch, kc_context);
+    context->space = *space;
+    return context;
+}
+
+// The base of a buffer: an argument that the variant knows to be aligned, or a place in the workspace.
+static bool is_aligned(const kc_layouts *l, const kc_value *buffer) {
+    const kc_value *operand = kc_operand(l->kernel, buffer->index);
+    if (operand->def && operand->def->code == KC_OP_BUFFER) return true;
+    const char *name = operand->def ? kc_attr_string(operand->def, KC_ATTR_NAME, "") : operand->name;
+    const kc_attr *aligned = kc_attr_get(kc_op_parent(l->kernel), KC_ATTR_ALIGNED);
+    for (int i = 0; aligned && i < aligned->count; i++)
+        if (strcmp(aligned->strings[i], name) == 0) return true;
+    return false;
+}
+
+kc_access kc_layouts_access(kc_layouts *l, const kc_op *op) {
+    int64_t widest = kc_attr_int(l->kernel, KC_ATTR_VECTOR, l->pass->target->attributes.vector_bytes);
+    return kc_access_of(l->pool, op, is_aligned(l, kc_operand(op, 0)), widest);
+}
+
+static int take(int64_t *left, int64_t most) {
+    int64_t n = 1;
+    while (*left > 1 && n * 2 <= most) n *= 2, *left /= 2;
+    return (int)n;
+}
+
+static bool along_reduced(const kc_layouts *l, int d);
+
+kc_layout kc_layouts_coalesced(const kc_layouts *l, const int64_t *extent, int fast, int64_t vector) {
+    kc_layout_blocked_spec spec = {.rank = l->rank};
+    int n = 0;
+    spec.order[n++] = fast;
+    for (int d = l->rank - 1; d >= 0; d--)
+        if (d != fast) spec.order[n++] = d;
+    int64_t rest[KC_MAX_RANK], lanes = l->lanes, warps = l->warps;
+    for (int d = 0; d < l->rank; d++) {
+        spec.shape[d] = (int)extent[d];
+        spec.size_per_thread[d] = d == fast ? (int)vector : 1;
+        spec.lanes[d] = spec.warps[d] = 1;
+        rest[d] = extent[d] & -extent[d];
+    }
+    rest[fast] /= vector;
+    for (int i = 0; i < l->rank; i++) {
+        int d = spec.order[i];
+        spec.lanes[d] = take(&lanes, rest[d]);
+        rest[d] /= spec.lanes[d];
+    }
+    // Warps go to dimensions that are not reduced first: what one warp reduces needs no shared memory.
+    for (int reduced = 0; reduced < 2; reduced++)
+        for (int i = 0; i < l->rank; i++) {
+            int d = spec.order[i];
+            if (along_reduced(l, d) != (reduced == 1)) continue;
+            spec.warps[d] = take(&warps, rest[d]);
+            rest[d] /= spec.warps[d];
+        }
+    spec.lanes[spec.order[l->rank - 1]] *= (int)lanes; // replicas
+    spec.warps[spec.order[l->rank - 1]] *= (int)warps;
+    kc_layout layout;
+    const char *error = kc_layout_blocked(&layout, &spec);
+    if (error) kc_bug("no coalesced layout: %s", error);
+    return layout;
+}
+
+static bool reduces(const kc_block *block, int d) {
+    KC_FOR_OPS(op, block) {
+        if (op->code == KC_OP_REDUCE) {
+            const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
+            for (int i = 0; i < axes->count; i++)
+                if (axes->integers[i] == d) return true;
+        } else if (op->body && reduces(op->body, d)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool along_reduced(const kc_layouts *l, int d) {
+    return reduces(l->kernel->body, d);
+}

@@ -1,0 +1,45 @@
+// Conversions between layouts, the last resort being shared memory.
+#include "passes/layouts.h"
+
+#include <string.h>
+
+// Buffers are declared at the start of the kernel, whatever loop they are used in.
+kc_value *kc_layouts_alloc(kc_layouts *l, kc_loc loc, const kc_type *tile, const kc_layout *memory) {
+    kc_builder b = kc_builder_before(l->pass->module, l->kernel->body->first);
+    b.loc = loc;
+    kc_type type = kc_type_shared(tile->elem, tile->rank, tile->tile);
+    type.layout = kc_layouts_intern(l, memory);
+    return kc_build_1(&b, KC_OP_SHARED_ALLOC, type, 0, NULL);
+}
+
+static kc_value *through_shared(kc_layouts *l, kc_builder *b, kc_value *v, const kc_layout *to) {
+    kc_layout memory;
+    int bytes = kc_dtype_bytes(v->type.elem), banks = (int)l->pass->target->attributes.shared_banks;
+    const char *error = kc_layout_choose_memory(&memory, v->type.layout, to, bytes, banks);
+    if (error) kc_bug("no shared layout: %s", error);
+    kc_value *buffer = kc_layouts_alloc(l, b->loc, &v->type, &memory);
+    kc_op *store = kc_build(b, KC_OP_SHARED_STORE, 2, (kc_value *[]){buffer, v}, 0, NULL);
+    kc_op_set_segments(store, (int[]){1, 1, 0});
+    kc_type type = v->type;
+    type.layout = kc_layouts_intern(l, to);
+    kc_value *loaded = kc_build_1(b, KC_OP_SHARED_LOAD, type, 1, &buffer);
+    kc_op_set_segments(loaded->def, (int[]){1, 0});
+    return loaded;
+}
+
+kc_value *kc_layouts_convert(kc_layouts *l, kc_builder *b, kc_value *v, const kc_layout *to) {
+    const kc_layout *wanted = kc_layouts_intern(l, to);
+    if (v->type.layout == wanted) return v;
+    kc_convert_kind kind = kc_layout_convert_kind(v->type.layout, wanted);
+    if (kind == KC_CONVERT_NEVER || kind == KC_CONVERT_CLUSTER) kc_bug("a tile cannot be converted between its layouts");
+    kc_value *made;
+    if (kind == KC_CONVERT_SHARED) {
+        made = through_shared(l, b, v, wanted);
+    } else {
+        kc_type type = v->type;
+        type.layout = wanted;
+        made = kc_build_1(b, KC_OP_CONVERT, type, 1, &v);
+    }
+    made->name = v->name;
+    return made;
+}

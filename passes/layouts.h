@@ -1,0 +1,50 @@
+// Shared by the files of the layout pass.
+//
+// A context is a layout of the kernel's whole space (the largest extents of its tiles). Every tile belongs to a context,
+// and its layout is the context's projection to the tile's own extents. A tile used in another context is made again there
+// when that is cheap (coordinates and masks), else converted.
+#ifndef KC_PASSES_LAYOUTS_H
+#define KC_PASSES_LAYOUTS_H
+
+#include "passes/axis_info.h"
+#include "passes/pass.h"
+
+typedef struct {
+    kc_layout space;
+} kc_context;
+
+typedef struct kc_placed {
+    kc_context *context;
+    struct kc_copy { const kc_context *context; kc_block *block; kc_value *value; struct kc_copy *next; } *copies;
+} kc_placed; // value->data
+
+typedef struct {
+    kc_pass_context *pass;
+    kc_op *kernel;
+    kc_expr_pool *pool;
+    int rank, warps, lanes;
+    int64_t extent[KC_MAX_RANK]; // of the space
+    kc_op *dot;                   // the first, or NULL
+    kc_context *main;
+} kc_layouts;
+
+// ---- layout_place.c: projections, interning, access properties
+const kc_layout *kc_layouts_intern(kc_layouts *, const kc_layout *);
+kc_layout kc_layouts_project(const kc_layouts *, const kc_layout *space, const kc_type *);
+void kc_layouts_place(kc_layouts *, kc_value *, kc_context *); // sets the type's layout
+kc_context *kc_layouts_context(kc_layouts *, const kc_layout *space);
+kc_access kc_layouts_access(kc_layouts *, const kc_op *load_or_store);
+// Threads along `fast` first, `vector` elements each; then the other dimensions, last first, `later` last of all.
+kc_layout kc_layouts_coalesced(const kc_layouts *, const int64_t *extent, int fast, int64_t vector);
+
+// ---- layout_shared.c: through shared memory
+kc_value *kc_layouts_alloc(kc_layouts *, kc_loc, const kc_type *tile, const kc_layout *memory);
+// The value in another layout, by the cheapest way there is.
+kc_value *kc_layouts_convert(kc_layouts *, kc_builder *, kc_value *, const kc_layout *to);
+
+// ---- layout_reduce.c, layout_dot.c: ops that need more than one layout
+void kc_layouts_split_reduce(kc_layouts *, kc_op *);
+kc_layout kc_layouts_accumulator(const kc_layouts *, const kc_op *dot);
+void kc_layouts_feed_dot(kc_layouts *, kc_op *);
+
+#endif

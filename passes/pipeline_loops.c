@@ -1,0 +1,211 @@
+// pipeline: copies into shared memory run one step ahead of the arithmetic that uses them.
+//
+// before: for %z, %n carried(%init) {
+//         ^(%k: i64, %c: tile<..>):
+//           %a = load ... of step k
+//           shared_store %as, %a
+//           %f = shared_load %as {offsets = ...}
+//           %c1 = dot %f, %g, %c
+//           yield %c1
+//         }
+// after:  %a0 = load ... of step 0
+//         for %z, %n carried(%init, %a0) {
+//         ^(%k: i64, %c: tile<..>, %a: tile<..>):
+//           %stage = mod %k, 2
+//           shared_store %as, %a stage(%stage)
+//           %an = load ... of step k + 1, masked by k + 1 < n
+//           %f = shared_load %as stage(%stage) {offsets = ...}
+//           %c1 = dot %f, %g, %c
+//           yield %c1, %an
+//         }
+//
+// The loads of the next step are in flight during the products of this one, and with two stages one barrier a step is
+// enough. `stages = 1` in the schedule leaves a loop as it is; so does shared memory that cannot hold two stages.
+// Requires layouts, and that a kernel reads nothing it writes, so that loads may move.
+#include "passes/pass.h"
+
+#include <string.h>
+
+enum { STAGES = 2, MAX_COPIES = 8, MAX_CARRIED = 2 * KC_MAX_RANK };
+
+typedef struct {
+    kc_pass_context *pass;
+    kc_op *loop;
+    kc_expr_pool *pool;
+    kc_op *stores[MAX_COPIES];
+    int n_stores;
+    bool *ahead, *now; // by op order in the body: computed for the next step, for the current one
+} rotation;
+
+// Ops of the body that v needs. False: it needs a carried value, or an op with an effect other than reading memory.
+static bool mark(rotation *r, bool *set, kc_value *v, bool carried_too) {
+    kc_op *op = v->def;
+    if (v->block == r->loop->body) return carried_too || v->index == 0;
+    if (!op || op->block != r->loop->body || set[op->order]) return true;
+    if (!carried_too && !kc_op_has(op, KC_PURE) && op->code != KC_OP_LOAD) return false;
+    set[op->order] = true;
+    for (int i = 0; i < op->n_operands; i++)
+        if (!mark(r, set, kc_operand(op, i), carried_too)) return false;
+    return true;
+}
+
+static bool find_stores(rotation *r) {
+    int64_t bytes = 0;
+    bool dots = false;
+    KC_FOR_OPS(op, r->loop->body) {
+        dots = dots || op->code == KC_OP_DOT;
+        if (op->code != KC_OP_SHARED_STORE) continue;
+        if (r->n_stores == MAX_COPIES) return false;
+        const kc_type *buffer = &kc_operand(op, 0)->type;
+        r->stores[r->n_stores++] = op;
+        bytes += STAGES * kc_tile_elements(buffer) * kc_dtype_bytes(buffer->elem);
+    }
+    return dots && r->n_stores > 0 && bytes <= r->pass->target->attributes.shared_memory_static;
+}
+
+static bool applies(rotation *r) {
+    kc_block *body = r->loop->body;
+    kc_block_renumber(body);
+    if (!find_stores(r) || body->n_args > MAX_CARRIED) return false;
+    r->ahead = KC_NEW_ARRAY(r->pass->scratch, bool, body->last->order + 1);
+    r->now = KC_NEW_ARRAY(r->pass->scratch, bool, body->last->order + 1);
+    for (int i = 0; i < r->n_stores; i++)
+        if (!mark(r, r->ahead, kc_operand(r->stores[i], 1), false)) return false;
+    KC_FOR_OPS(op, body) {
+        if (r->ahead[op->order] || op->code == KC_OP_SHARED_STORE) continue;
+        r->now[op->order] = true;
+        for (int i = 0; i < op->n_operands; i++) mark(r, r->now, kc_operand(op, i), true);
+    }
+    KC_FOR_OPS(op, body) // a load that both need would be done twice
+        if (op->code == KC_OP_LOAD && r->ahead[op->order] && r->now[op->order]) return false;
+    return true;
+}
+
+static void guard_load(rotation *r, kc_op *load, kc_value *exists) {
+    if (load->segments[3] == 0) {
+        kc_op_add_operand(r->pass->module, load, exists);
+        return;
+    }
+    kc_builder b = kc_builder_before(r->pass->module, load);
+    int last = load->n_operands - 1;
+    kc_value *mask = kc_operand(load, last), *both = kc_build_binary(&b, KC_OP_AND, mask, exists);
+    both->type.layout = mask->type.layout;
+    kc_op_set_operand(load, last, both);
+}
+
+// What the stores of step `step` store; nothing is loaded unless the step exists.
+static void copy_ahead(rotation *r, kc_builder *b, kc_value *step, kc_value *exists, kc_value **values) {
+    kc_clone *clone = kc_clone_begin(r->pass->module, r->pool, r->pool);
+    kc_clone_map(clone, r->loop->body->args[0], step);
+    KC_FOR_OPS(op, r->loop->body) {
+        if (!r->ahead[op->order]) continue;
+        kc_op *copy = kc_clone_op(clone, b, op);
+        if (copy->code == KC_OP_LOAD) guard_load(r, copy, exists);
+    }
+    for (int i = 0; i < r->n_stores; i++) values[i] = kc_clone_value(clone, kc_operand(r->stores[i], 1));
+    kc_clone_end(clone);
+}
+
+static void add_stages(kc_value *buffer) {
+    memmove(buffer->type.tile + 1, buffer->type.tile, sizeof(int64_t) * (size_t)buffer->type.rank);
+    buffer->type.tile[0] = STAGES;
+    buffer->type.rank++;
+}
+
+static bool is_staged(const rotation *r, const kc_value *buffer) {
+    for (int i = 0; i < r->n_stores; i++)
+        if (kc_operand(r->stores[i], 0) == buffer) return true;
+    return false;
+}
+
+static void store_copies(rotation *r, kc_builder *b, kc_block *body, int first, kc_value *stage) {
+    for (int i = 0; i < r->n_stores; i++) {
+        kc_value *operands[3] = {kc_operand(r->stores[i], 0), body->args[first + i], stage};
+        b->loc = r->stores[i]->loc;
+        kc_op *store = kc_build(b, KC_OP_SHARED_STORE, 3, operands, 0, NULL);
+        kc_op_set_segments(store, (int[]){1, 1, 1});
+    }
+}
+
+// The rest of the body, reading the stage of this step. Gives what it yields.
+static void copy_rest(rotation *r, kc_builder *b, kc_block *body, kc_value *stage, kc_value **yields) {
+    kc_clone *clone = kc_clone_begin(r->pass->module, r->pool, r->pool);
+    for (int i = 0; i < r->loop->body->n_args; i++) kc_clone_map(clone, r->loop->body->args[i], body->args[i]);
+    KC_FOR_OPS(op, r->loop->body) {
+        if (!r->now[op->order] || kc_op_has(op, KC_TERMINATOR)) continue;
+        kc_op *copy = kc_clone_op(clone, b, op);
+        if (copy->code == KC_OP_SHARED_LOAD && is_staged(r, kc_operand(copy, 0))) {
+            kc_op_add_operand(r->pass->module, copy, stage);
+            kc_op_set_segments(copy, (int[]){1, 1});
+        }
+    }
+    const kc_op *yield = r->loop->body->last;
+    for (int i = 0; i < yield->n_operands; i++) yields[i] = kc_clone_value(clone, kc_operand(yield, i));
+    kc_clone_end(clone);
+}
+
+static kc_op *build_loop(rotation *r, kc_value *const *first) {
+    kc_builder b = kc_builder_before(r->pass->module, r->loop);
+    int n = r->loop->n_operands - 2;
+    kc_value *operands[2 + MAX_CARRIED + MAX_COPIES];
+    kc_type types[MAX_CARRIED + MAX_COPIES];
+    for (int i = 0; i < n + 2; i++) operands[i] = kc_operand(r->loop, i);
+    for (int i = 0; i < r->n_stores; i++) operands[2 + n++] = first[i];
+    for (int i = 0; i < n; i++) types[i] = operands[2 + i]->type;
+    kc_op *loop = kc_build(&b, KC_OP_FOR, 2 + n, operands, n, types);
+    kc_attr_set_int(loop, KC_ATTR_STEP, kc_attr_int(r->loop, KC_ATTR_STEP, 1));
+    kc_block *body = kc_op_add_body(r->pass->module, loop);
+    for (int i = 0; i < n + 1; i++) {
+        const kc_value *like = i < r->loop->body->n_args ? r->loop->body->args[i] : operands[1 + i];
+        kc_block_add_arg(r->pass->module, body, like->type, like->name);
+    }
+    return loop;
+}
+
+static void rotate(rotation *r) {
+    kc_module *module = r->pass->module;
+    kc_type index = kc_type_scalar(KC_i64);
+    kc_value *first[MAX_COPIES], *yields[MAX_CARRIED + MAX_COPIES], *upper = kc_operand(r->loop, 1);
+    kc_builder outer = kc_builder_before(module, r->loop);
+    copy_ahead(r, &outer, kc_operand(r->loop, 0), kc_build_binary(&outer, KC_OP_LT, kc_operand(r->loop, 0), upper), first);
+    kc_op *loop = build_loop(r, first);
+    kc_block *body = loop->body;
+    kc_builder b = kc_builder_at_end(module, body, r->loop->loc);
+    kc_value *stage = kc_build_binary(&b, KC_OP_MOD, body->args[0], kc_build_const_int(&b, index, STAGES));
+    stage->name = "stage";
+    int n = r->loop->body->n_args - 1;
+    for (int i = 0; i < r->n_stores; i++) add_stages(kc_operand(r->stores[i], 0));
+    store_copies(r, &b, body, 1 + n, stage);
+    kc_value *step = kc_build_binary(&b, KC_OP_ADD, body->args[0], kc_build_const_int(&b, index, kc_attr_int(loop, KC_ATTR_STEP, 1)));
+    copy_ahead(r, &b, step, kc_build_binary(&b, KC_OP_LT, step, upper), yields + n);
+    copy_rest(r, &b, body, stage, yields);
+    kc_build(&b, KC_OP_YIELD, n + r->n_stores, yields, 0, NULL);
+    for (int i = 0; i < r->loop->n_results; i++) {
+        kc_result(loop, i)->name = kc_result(r->loop, i)->name;
+        kc_value_replace(kc_result(r->loop, i), kc_result(loop, i));
+    }
+    kc_op_erase(r->loop);
+}
+
+static void pipeline_block(kc_pass_context *pass, kc_block *block) {
+    KC_FOR_OPS(op, block) {
+        if (op->code != KC_OP_FOR) continue;
+        rotation r = {.pass = pass, .loop = op, .pool = kc_op_pool(op)};
+        if (applies(&r)) rotate(&r);
+    }
+}
+
+static bool run(kc_pass_context *pass) {
+    KC_FOR_OPS(func, pass->module->body)
+        KC_FOR_OPS(variant, func->body) {
+            if (variant->code != KC_OP_VARIANT) continue;
+            KC_FOR_OPS(kernel, variant->body)
+                if (kernel->code == KC_OP_KERNEL && kc_attr_int(kernel, KC_ATTR_STAGES, STAGES) >= STAGES) pipeline_block(pass, kernel->body);
+        }
+    return true;
+}
+
+const kc_pass kc_pass_pipeline = {
+    .name = "pipeline", .meaning = "loads of the next step overlap the arithmetic of this one",
+    .level_in = KC_LEVEL_LAYOUT, .level_out = KC_LEVEL_LAYOUT, .needs_target = true, .run = run,
+};
