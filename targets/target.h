@@ -53,8 +53,8 @@ typedef struct {
 } kc_target_arch;
 
 typedef struct {
-    const char *name;   // "cuda"
-    const char *triple; // also what the package records
+    const char *name;   // "cuda"; also what the package records as triple
+    const char *triple; // of the code generator
     const kc_target_arch *archs;
     int n_archs;
 } kc_target_kind;

@@ -1,0 +1,91 @@
+// hip: LLVM's AMDGPU, then lld in this process.
+#include "targets/backend.h"
+#include "targets/common/process.h"
+#include "targets/hip/lld_shim.h"
+#include "targets/hip/metadata.h"
+#include "targets/kinds.h"
+#include <errno.h>
+#include <llvm-c/Core.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void LLVMInitializeAMDGPUTargetInfo(void);
+void LLVMInitializeAMDGPUTarget(void);
+void LLVMInitializeAMDGPUTargetMC(void);
+void LLVMInitializeAMDGPUAsmPrinter(void);
+void LLVMInitializeAMDGPUAsmParser(void);
+
+static void initialize(void) {
+    static bool done;
+    if (done) return;
+    done = true;
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+    LLVMInitializeAMDGPUAsmParser(); // for inline assembly
+}
+
+static const char *features(kc_arena *arena, const kc_target *target) {
+    (void)arena, (void)target;
+    return ""; // the processor's own; xnack and sramecc stay "any"
+}
+
+static bool fail(kc_build_job *job, const char *what, const char *said) {
+    kc_report(job->diag, KC_ERROR, (kc_loc){0, 0}, "%s: %s", what, said);
+    return false;
+}
+
+// Memory files again: no names, nothing left behind.
+static bool link_object(kc_build_job *job, LLVMMemoryBufferRef object, int output) {
+    int input = kc_process_memory_file(LLVMGetBufferStart(object), LLVMGetBufferSize(object));
+    if (input < 0) return fail(job, "cannot hold the object for the linker", strerror(errno));
+    char in[40], out[40], *said = NULL;
+    snprintf(in, sizeof in, "/proc/self/fd/%d", input);
+    snprintf(out, sizeof out, "/proc/self/fd/%d", output);
+    const char *argv[] = {"ld.lld", "-shared", "--no-undefined", "--threads=1",
+                          "--no-mmap-output-file", "-o", out, in};
+    int status = kc_lld_link(sizeof argv / sizeof *argv, argv, &said);
+    close(input);
+    if (status) fail(job, "linking the code object failed", said ? said : "lld said nothing");
+    free(said);
+    return status == 0;
+}
+
+static bool add_object(kc_build_job *job, LLVMMemoryBufferRef object) {
+    int output = kc_process_memory_file("", 0);
+    if (output < 0) return fail(job, "cannot hold the code object", strerror(errno));
+    size_t size = 0;
+    bool ok = link_object(job, object, output);
+    const char *data = ok ? kc_process_read_file(job->arena, output, &size) : NULL;
+    close(output);
+    if (!data) return ok ? fail(job, "cannot read the code object back", strerror(errno)) : false;
+    int n = kc_metadata_read(job->arena, data, size, &job->out->kernels);
+    if (n < 0) kc_bug("the code object of %s has no readable metadata", job->target->arch->name);
+    job->out->n_kernels = n;
+    kc_build_add_image(job, "hsaco", data, size);
+    return true;
+}
+
+static bool finish(kc_build_job *job) {
+    if ((job->options->want & KC_BUILD_ASSEMBLY) && !kc_build_emit_image(job, LLVMAssemblyFile, "asm"))
+        return false;
+    if (!(job->options->want & KC_BUILD_OBJECT)) return true;
+    LLVMMemoryBufferRef object = kc_build_emit(job, LLVMObjectFile);
+    if (!object) return false;
+    bool ok = add_object(job, object);
+    LLVMDisposeMemoryBuffer(object);
+    return ok;
+}
+
+const kc_backend kc_backend_hip = {
+    .kind = &kc_target_hip,
+    .initialize = initialize,
+    .features = features,
+    // amdgpu-attributor must come last: without it every kernel carries hidden arguments.
+    .passes = "always-inline,globaldce,function(infer-address-spaces,sroa,early-cse,instcombine,simplifycfg,"
+              "loop-mssa(licm),gvn,instcombine,adce,simplifycfg),amdgpu-attributor",
+    .hooks = &kc_emit_hooks_hip,
+    .finish = finish,
+};
