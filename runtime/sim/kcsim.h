@@ -31,7 +31,7 @@ void kcsim_report_reset(int device);
 /* One sentence on the last launch of the device that failed, malloc'd; NULL when none did. */
 char *kcsim_fault_text(int device);
 
-/* The seed of launches from now on, on every device. 0, or -1 when it comes too late. */
+/* The seed of launches from now on, on every device. Answers 0. */
 int kcsim_set_seed(uint64_t seed);
 
 /* The ordinal of a device of this architecture ("sm_80"), which is added when there is none; -1

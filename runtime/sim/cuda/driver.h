@@ -82,7 +82,7 @@ int driver_device_count(void);
 driver_device *driver_device_at(int ordinal); /* NULL when out of range */
 int driver_device_for_arch(const char *arch); /* ordinal, made if needed; -1 when unknown */
 kcsim_machine *driver_device_machine(driver_device *device); /* NULL without host memory */
-bool driver_set_seed(uint64_t seed); /* false when a machine was made already */
+void driver_set_seed(uint64_t seed);
 bool driver_forked(void);
 uint64_t driver_next_id(void); /* for stream, context and capture ids; call with the lock held */
 

@@ -3,7 +3,7 @@
  * The machine keeps the bytes and knows every bound; the table adds what only the driver knows: the
  * context that owns an allocation (it goes with the context), whether it is pinned host memory, and
  * its pool. Pinned memory is a machine allocation whose host bytes are handed out, so it has two
- * addresses, and cuMemHostGetDevicePointer tells the device's. It does not count against the card.
+ * addresses, and cuMemHostGetDevicePointer tells the device's. cuMemGetInfo does not count it.
  * Managed memory would need one address for both sides and is not there. */
 #include "runtime/sim/cuda/driver_api.h"
 
@@ -96,6 +96,13 @@ static uint64_t open_to_host(driver_device *device, uint64_t address, size_t byt
     return (uint64_t)(uintptr_t)host;
 }
 
+/* What is taken of the card; the machine rounds sizes up. */
+static size_t card_bytes(driver_device *device) {
+    size_t free_bytes, total;
+    kcsim_mem_info(device->machine, &free_bytes, &total);
+    return total - free_bytes;
+}
+
 CUresult driver_allocate(CUcontext context, size_t bytes, driver_memory_type type, unsigned flags,
                          CUmemoryPool pool, uint64_t *address) {
     driver_device *device = context->device;
@@ -103,6 +110,7 @@ CUresult driver_allocate(CUcontext context, size_t bytes, driver_memory_type typ
     driver_allocation row = {
         .bytes = bytes, .type = type, .context = context, .flags = flags, .pool = pool};
     pthread_mutex_lock(&device->lock);
+    size_t before = card_bytes(device);
     CUresult result = result_of(kcsim_mem_alloc(device->machine, bytes, &row.device));
     if (result == CUDA_SUCCESS) {
         bool host = type == DRIVER_MEMORY_HOST;
@@ -110,7 +118,7 @@ CUresult driver_allocate(CUcontext context, size_t bytes, driver_memory_type typ
         driver_lock();
         row.id = driver_next_id();
         if (!insert(&row)) result = CUDA_ERROR_OUT_OF_MEMORY;
-        if (result == CUDA_SUCCESS && host) device->pinned_bytes += bytes;
+        if (result == CUDA_SUCCESS && host) device->pinned_bytes += card_bytes(device) - before;
         driver_unlock();
         if (result != CUDA_SUCCESS) kcsim_mem_free(device->machine, row.device);
     }
@@ -123,8 +131,9 @@ static void give_back(const driver_allocation *row) {
     driver_device *device = row->context->device;
     if (row->device == 0) return;
     pthread_mutex_lock(&device->lock);
+    size_t before = card_bytes(device);
     kcsim_mem_free(device->machine, row->device);
-    if (row->type == DRIVER_MEMORY_HOST) device->pinned_bytes -= row->bytes;
+    if (row->type == DRIVER_MEMORY_HOST) device->pinned_bytes -= before - card_bytes(device);
     pthread_mutex_unlock(&device->lock);
 }
 
@@ -206,9 +215,10 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
     if (result != CUDA_SUCCESS) return result;
     if (free_bytes == NULL || total_bytes == NULL) return CUDA_ERROR_INVALID_VALUE;
     driver_device *device = context->device;
+    pthread_mutex_lock(&device->lock);
     kcsim_mem_info(device->machine, free_bytes, total_bytes);
-    size_t with_pinned = *free_bytes + device->pinned_bytes;
-    *free_bytes = with_pinned < *total_bytes ? with_pinned : *total_bytes;
+    *free_bytes += device->pinned_bytes;
+    pthread_mutex_unlock(&device->lock);
     return CUDA_SUCCESS;
 }
 

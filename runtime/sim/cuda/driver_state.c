@@ -7,6 +7,7 @@
  * A child forked after cuInit gets NOT_INITIALIZED from every call, as with the real driver; a
  * child forked before may initialise for itself. */
 #include "runtime/sim/cuda/driver.h"
+#include "runtime/sim/state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -217,17 +218,21 @@ kcsim_machine *driver_device_machine(driver_device *device) {
     return machine;
 }
 
-/* A machine takes its options when it is made, so the seed cannot change after the first context
- * on a device. */
-bool driver_set_seed(uint64_t seed) {
+static void seed_machine(driver_device *device, uint64_t seed) {
     driver_lock();
-    load();
-    bool early = true;
-    for (int i = 0; i < state.count; i++)
-        early &= state.devices[i]->machine == NULL;
-    for (int i = 0; i < state.count && early; i++)
-        state.devices[i]->options.seed = seed;
-    if (early) state.options.seed = seed;
+    device->options.seed = seed;
+    kcsim_machine *machine = device->machine;
     driver_unlock();
-    return early;
+    if (machine == NULL) return;
+    pthread_mutex_lock(&machine->lock);
+    machine->options.seed = seed; /* a launch reads it when it starts */
+    pthread_mutex_unlock(&machine->lock);
+}
+
+void driver_set_seed(uint64_t seed) {
+    int count = driver_device_count();
+    for (int i = 0; i < count; i++) seed_machine(driver_device_at(i), seed);
+    driver_lock();
+    state.options.seed = seed; /* of devices that are yet to be added */
+    driver_unlock();
 }
