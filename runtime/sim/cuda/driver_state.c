@@ -231,7 +231,8 @@ static void seed_machine(driver_device *device, uint64_t seed) {
 
 void driver_set_seed(uint64_t seed) {
     int count = driver_device_count();
-    for (int i = 0; i < count; i++) seed_machine(driver_device_at(i), seed);
+    for (int i = 0; i < count; i++)
+        seed_machine(driver_device_at(i), seed);
     driver_lock();
     state.options.seed = seed; /* of devices that are yet to be added */
     driver_unlock();

@@ -43,11 +43,12 @@ extern const ptx_type_info ptx_types[PTX_TYPE_COUNT];
 
 #define PTX_GROUPS(X)                                                                              \
     X(ROUND)                                                                                       \
-    X(FTZ) X(SAT) X(RELU) X(APPROX) X(HALF) X(CC) X(NANMODE) X(XORSIGN) X(ABSMODE) X(NOFTZ)        \
-        X(COMPARE) X(BOOL) X(SPACE) X(TO) X(SEMANTICS) X(SCOPE) X(CACHE) X(NC) X(EVICT) X(EVICT2)  \
-            X(L2HINT) X(L2PREFETCH) X(LEVEL) X(VECTOR) X(ATOMIC) X(UNI) X(ALIGNED) X(SHUFFLE)      \
-                X(VOTE) X(DIRECTION) X(WRAP) X(PERMUTE) X(SHIFTAMT) X(TEST) X(SHAPE) X(MATRICES)   \
-                    X(TRANS) X(LAYOUT_A) X(LAYOUT_B) X(PROXY)
+    X(FTZ)                                                                                         \
+    X(SAT) X(RELU) X(APPROX) X(HALF) X(CC) X(NANMODE) X(XORSIGN) X(ABSMODE) X(NOFTZ) X(COMPARE)    \
+        X(BOOL) X(SPACE) X(TO) X(SEMANTICS) X(SCOPE) X(CACHE) X(NC) X(EVICT) X(EVICT2) X(L2HINT)   \
+            X(L2PREFETCH) X(LEVEL) X(VECTOR) X(ATOMIC) X(UNI) X(ALIGNED) X(SHUFFLE) X(VOTE)        \
+                X(DIRECTION) X(WRAP) X(PERMUTE) X(SHIFTAMT) X(TEST) X(SHAPE) X(MATRICES) X(TRANS)  \
+                    X(LAYOUT_A) X(LAYOUT_B) X(PROXY)
 
 typedef enum ptx_group {
 #define X(name) PTX_GROUP_##name,
@@ -141,8 +142,9 @@ const char *ptx_space_name(ptx_space space);
 /* X and Y or Z of special registers. The rest have one component. */
 #define PTX_SPECIALS(X)                                                                            \
     X(TID_X, "%tid.x")                                                                             \
-    X(TID_Y, "%tid.y") X(TID_Z, "%tid.z") X(NTID_X, "%ntid.x") X(NTID_Y, "%ntid.y") X(             \
-        NTID_Z, "%ntid.z") X(CTAID_X, "%ctaid.x") X(CTAID_Y, "%ctaid.y") X(CTAID_Z, "%ctaid.z")    \
+    X(TID_Y, "%tid.y")                                                                             \
+    X(TID_Z, "%tid.z") X(NTID_X, "%ntid.x") X(NTID_Y, "%ntid.y") X(NTID_Z, "%ntid.z") X(           \
+        CTAID_X, "%ctaid.x") X(CTAID_Y, "%ctaid.y") X(CTAID_Z, "%ctaid.z")                         \
         X(NCTAID_X, "%nctaid.x") X(NCTAID_Y, "%nctaid.y") X(NCTAID_Z, "%nctaid.z") X(              \
             CLUSTERID_X, "%clusterid.x") X(CLUSTERID_Y, "%clusterid.y")                            \
             X(CLUSTERID_Z, "%clusterid.z") X(NCLUSTERID_X, "%nclusterid.x") X(                     \

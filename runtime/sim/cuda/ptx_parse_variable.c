@@ -184,7 +184,8 @@ static ptx_variable *make_variable(ptx_parser *parser, const ptx_token *name, pt
     entry->variable = variable;
     variable->name = ptx_copy_token(parser, name);
     variable->line = name->line;
-    variable->space = space;
+    /* A .param variable inside a routine carries arguments of its calls: memory of the thread. */
+    variable->space = parser->routine && space == PTX_SPACE_PARAM ? PTX_SPACE_LOCAL : space;
     variable->in_routine = parser->routine != NULL;
     /* Static variables of a routine live as long as the module: they are kept with the others. */
     if (space != PTX_SPACE_PARAM && space != PTX_SPACE_LOCAL) {

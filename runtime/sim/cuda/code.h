@@ -1,0 +1,171 @@
+/* A kernel ready to run: one decoded instruction a statement, registers assigned to slots,
+ * constants spread over lanes.
+ *
+ * A slot is a register of all 32 lanes: 64, 128, 256 or 512 bytes, or one mask for a predicate.
+ * Registers of PTX that are never live together share a slot, so that a warp's registers stay in
+ * the host's cache. */
+#ifndef KCSIM_CODE_H
+#define KCSIM_CODE_H
+
+#include "runtime/sim/counters.h"
+#include "runtime/sim/cuda/convert.h"
+#include "runtime/sim/cuda/lanes.h"
+#include "runtime/sim/cuda/ptx.h"
+#include "runtime/sim/machine.h"
+
+/* Where an operand lies. Slot 0 stands for everything that is always defined: constants and absent
+ * operands. */
+typedef struct kcsim_ref {
+    uint32_t at;   /* bytes into the warp's registers, or with KCSIM_CONSTANT set into the kernel's
+                      constants */
+    uint32_t slot; /* index of its definedness */
+} kcsim_ref;
+
+#define KCSIM_CONSTANT 0x80000000u
+
+typedef enum kcsim_kind {
+    KCSIM_DO_LANES,   /* d = fn(a, b, c, e) */
+    KCSIM_DO_CARRY,   /* add.cc and its kin */
+    KCSIM_DO_COMPARE, /* setp */
+    KCSIM_DO_SET,
+    KCSIM_DO_SELECT, /* selp, slct */
+    KCSIM_DO_TESTP,
+    KCSIM_DO_MOVE,      /* bytes */
+    KCSIM_DO_PREDICATE, /* and.pred and its kin: imm is the truth table of (a, b) */
+    KCSIM_DO_PACK,
+    KCSIM_DO_UNPACK,
+    KCSIM_DO_SPECIAL,
+    KCSIM_DO_CONVERT,
+    KCSIM_DO_WINDOW, /* cvta: add imm (a wrap-around) to a */
+    KCSIM_DO_ISSPACE,
+    KCSIM_DO_LOAD,
+    KCSIM_DO_STORE,
+    KCSIM_DO_ATOMIC,
+    KCSIM_DO_COPY_ASYNC,
+    KCSIM_DO_NOTHING,
+    KCSIM_DO_BRANCH,
+    KCSIM_DO_BRANCH_INDEX,
+    KCSIM_DO_EXIT,
+    KCSIM_DO_TRAP,
+    KCSIM_DO_BARRIER,
+    KCSIM_DO_WARP_BARRIER,
+    KCSIM_DO_SHUFFLE,
+    KCSIM_DO_VOTE,
+    KCSIM_DO_MATCH,
+    KCSIM_DO_REDUCE,
+    KCSIM_DO_ACTIVE_MASK,
+    KCSIM_DO_ELECT,
+    KCSIM_DO_LOAD_MATRIX,
+    KCSIM_DO_STORE_MATRIX,
+    KCSIM_DO_MOVE_MATRIX,
+    KCSIM_DO_MMA
+} kcsim_kind;
+
+typedef enum kcsim_barrier_mode {
+    KCSIM_BARRIER_SYNC,
+    KCSIM_BARRIER_ARRIVE,
+    KCSIM_BARRIER_REDUCE
+} kcsim_barrier_mode;
+
+typedef struct kcsim_insn {
+    uint8_t kind;    /* kcsim_kind */
+    uint8_t class;   /* kcsim_class */
+    uint8_t bytes;   /* of a lane: the destination's, or one memory element's in memory */
+    uint8_t count;   /* elements of a vector access */
+    uint8_t space;   /* ptx_space */
+    uint8_t mode;    /* a ptx_modifier or what the kind says */
+    uint8_t round;   /* PTX_M_RZ, _RM, _RP where the host has to round otherwise than to nearest */
+    uint8_t element; /* bytes a memory element takes in its register */
+    bool in_place;   /* the destination is also a source */
+    bool bytewise;   /* definedness moves by bytes: moves and logic */
+    bool negate_c, negate_guard;
+    bool extend; /* sign-extend what is loaded */
+    bool flush_inputs;
+    bool aligned; /* a barrier that all lanes of the warp must reach together */
+    uint32_t line;
+    uint32_t guard; /* slot, 0 when there is none */
+    uint32_t guard_at;
+    uint32_t target;
+    kcsim_ref d, d2, a, b, c, e;
+    int64_t imm;
+    union {
+        kcsim_lane_fn lanes;
+        kcsim_compare_fn compare;
+        const kcsim_conversion *conversion;
+    } fn;
+    kcsim_lane_fn flush,
+        post;        /* halves: inputs flushed before; results saturated or flushed after */
+    kcsim_ref *list; /* vector elements, matrix fragments, branch targets (in .at) */
+    uint32_t list_count;
+    const ptx_statement *source;
+} kcsim_insn;
+
+typedef struct kcsim_slot {
+    uint32_t at;
+    uint8_t bytes; /* of a lane; 0 for a predicate */
+} kcsim_slot;
+
+typedef struct kcsim_code {
+    kcsim_insn *insns;
+    uint32_t insn_count;
+    kcsim_slot *slots;
+    uint32_t slot_count;
+    uint32_t register_bytes; /* of one warp */
+    uint8_t *constants;
+    uint32_t constant_bytes;
+    uint64_t shared_bytes; /* static */
+    uint64_t local_bytes;  /* of one thread */
+    uint32_t dynamic_shared_at;
+    int registers;            /* 32-bit registers live at once, rounded as the hardware allocates */
+    bool talks_across_blocks; /* atomics or polling on global memory: blocks run in one fixed order
+                               */
+    bool partial_barriers;    /* barriers that not all threads of the block take part in */
+    bool uses_shared_window;  /* addresses of shared memory may appear as generic ones */
+} kcsim_code;
+
+struct kcsim_function {
+    const char *name;
+    ptx_routine *routine;
+    kcsim_module *module;
+    kcsim_code code;
+    kcsim_param *params;
+    struct kcsim_function *next;
+};
+
+struct kcsim_module {
+    ptx_module ptx;
+    kcsim_function *functions;
+    size_t function_count;
+    uint64_t *allocations; /* addresses of its variables */
+    size_t allocation_count, allocation_capacity;
+    uint64_t const_bytes;
+    struct kcsim_module *next;
+};
+
+/* ---- flatten.c: the routine with every call replaced by the callee's body ---- */
+typedef struct kcsim_flat {
+    ptx_statement *statements;
+    size_t count, capacity;
+    ptx_register *registers;
+    size_t register_count, register_capacity;
+    uint64_t local_bytes;
+} kcsim_flat;
+
+/* Branch targets become indices: LABEL operands hold theirs in `integer`, a list of targets in its
+ * elements. False with module->error set. The arrays are malloc'd; what they point to lives in the
+ * module's arena. */
+bool kcsim_flatten(ptx_module *module, ptx_routine *entry, kcsim_flat *flat);
+
+/* ---- registers.c ---- */
+/* One slot number (from 1) a register, and the slots. False when the host is out of memory. */
+bool kcsim_assign_slots(ptx_module *module, const kcsim_flat *flat, uint32_t *slot_of,
+                        kcsim_code *code);
+/* Calls `visit` for every register of a statement. */
+void kcsim_visit_registers(ptx_statement *statement,
+                           void (*visit)(void *context, uint32_t *reg, bool is_written),
+                           void *context);
+
+/* ---- decode.c ---- */
+bool kcsim_decode_kernel(ptx_module *module, ptx_routine *entry, kcsim_code *code);
+
+#endif
