@@ -51,8 +51,7 @@ all: $(BUILD)/bin/kc $(BUILD)/bin/kcrun $(LIBDIR)/libkcrt.so $(LIBDIR)/libkcrt.a
 
 # ---- LLVM, linked statically into kc alone --------------------------------------------------------
 LLVM_CFLAGS  = $(shell $(LLVM_CONFIG) --cflags | tr ' ' '\n' | grep -E '^-(I|D)' | grep -v NDEBUG)
-LLVM_LIBS    = $(shell $(LLVM_CONFIG) --link-static --libs nvptx amdgpu passes bitreader bitwriter irreader linker ipo asmparser) \
-               $(shell $(LLVM_CONFIG) --link-static --system-libs)
+-include targets/targets.mk targets/common/math/math.mk
 
 $(BUILD)/obj/targets/%.o: CFLAGS_ALL += $(LLVM_CFLAGS)
 $(BUILD)/obj/tests/unit/targets/%.o: CFLAGS_ALL += $(LLVM_CFLAGS)
@@ -113,6 +112,9 @@ $(BUILD)/test/compiler/%: $(COMPILER_LIB) $(TARGETS_LIB) $(LIBDIR)/libkcrt.a
 $(BUILD)/test/targets/%: UNIT_LIBS = $(TARGETS_LIB) $(PASSES_LIB) $(IR_LIB)
 $(BUILD)/test/targets/%: UNIT_SYS = $(LLD_LIBS) $(LLVM_LIBS) -lstdc++
 $(BUILD)/test/targets/%: $(TARGETS_LIB)
+$(BUILD)/test/frontend/%: UNIT_LIBS = $(COMPILER_LIB) $(IR_LIB)
+$(BUILD)/test/frontend/%: UNIT_SYS = -lyaml
+$(BUILD)/test/frontend/%: $(COMPILER_LIB)
 $(BUILD)/test/runtime/%: UNIT_LIBS = $(LIBDIR)/libkcrt.a
 $(BUILD)/test/runtime/%: $(LIBDIR)/libkcrt.a
 $(BUILD)/test/sim/%: UNIT_LIBS = $(SIM_LIB)

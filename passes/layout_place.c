@@ -60,7 +60,7 @@ kc_layout kc_layouts_coalesced(const kc_layouts *l, const int64_t *extent, int f
     spec.order[n++] = fast;
     for (int d = l->rank - 1; d >= 0; d--)
         if (d != fast) spec.order[n++] = d;
-    int64_t rest[KC_MAX_RANK], lanes = l->lanes, warps = l->warps;
+    int64_t rest[KC_MAX_RANK] = {0}, lanes = l->lanes, warps = l->warps;
     for (int d = 0; d < l->rank; d++) {
         spec.shape[d] = (int)extent[d];
         spec.size_per_thread[d] = d == fast ? (int)vector : 1;

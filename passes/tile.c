@@ -65,7 +65,7 @@ static void emit_store(kc_tiler *t, int output) {
     kc_value *mask = kc_tiler_mask(t, axes, NULL);
     if (mask) operands[n++] = mask;
     kc_op *store = kc_build(&t->build, KC_OP_STORE, n, operands, 0, NULL);
-    kc_op_set_segments(store, (int[]){2, rank, rank, mask != NULL});
+    kc_op_set_segments(store, (int[]){1, 1, rank, rank, mask != NULL});
 }
 
 // Outputs of the parallel shape, then those of the whole space, in one loop over chunks where rows are long.

@@ -179,7 +179,7 @@ static void running_types(kc_tiler *t, const kc_reduction_group *g, kc_type *typ
 
 static void loop_over(kc_tiler *t, kc_reduction_group *g) {
     kc_type types[2 * KC_MAX_RANK];
-    kc_value *init[2 * KC_MAX_RANK], *next[2 * KC_MAX_RANK];
+    kc_value *init[2 * KC_MAX_RANK] = {NULL}, *next[2 * KC_MAX_RANK];
     const kc_expr *steps = kc_tiler_steps(t, true);
     kc_tiler_open_axes(t, kc_tiler_int(t, KC_i64, 0), true); // so that a trial has coordinates
     running_types(t, g, types);
