@@ -8,8 +8,7 @@
 
 const kc_dtype_info kc_dtype_table[KC_DTYPE_COUNT] = {
 #define X(name, bits, class, dl_code, dl_bits, exponent, mantissa, built)                          \
-    [KC_##name] = {#name,   bits,     KC_CLASS_##class, dl_code,                                   \
-                   dl_bits, exponent, mantissa,         built},
+    [KC_##name] = {#name, bits, KC_CLASS_##class, dl_code, dl_bits, exponent, mantissa, built},
     KC_DTYPES(X)
 #undef X
 };
@@ -222,7 +221,8 @@ static void store_nibble(void *at, unsigned v) {
 static double sticky_double(int64_t v) {
     uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, lost = 0;
     int shift = 0;
-    for (; u >> 53 != 0; shift++, u >>= 1) lost |= u & 1;
+    for (; u >> 53 != 0; shift++, u >>= 1)
+        lost |= u & 1;
     double d = (double)(u | lost) * power_of_two(shift);
     return v < 0 ? -d : d;
 }

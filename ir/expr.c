@@ -176,7 +176,8 @@ void kc_expr_pool_destroy(kc_expr_pool *pool) {
         next = c->next;
         free(c);
     }
-    for (int i = 0; i < pool->symbol_count; i++) free(pool->symbols[i].name);
+    for (int i = 0; i < pool->symbol_count; i++)
+        free(pool->symbols[i].name);
     free(pool->symbols);
     free(pool->table);
     free(pool);
@@ -405,10 +406,8 @@ static range node_range(const kc_expr_pool *pool, const kc_expr *e) {
         return (range){-q.max, -q.min};
     }
     case KC_EXPR_MOD: return mod_range(a, b);
-    case KC_EXPR_MIN:
-        return (range){a.min < b.min ? a.min : b.min, a.max < b.max ? a.max : b.max};
-    case KC_EXPR_MAX:
-        return (range){a.min > b.min ? a.min : b.min, a.max > b.max ? a.max : b.max};
+    case KC_EXPR_MIN: return (range){a.min < b.min ? a.min : b.min, a.max < b.max ? a.max : b.max};
+    case KC_EXPR_MAX: return (range){a.min > b.min ? a.min : b.min, a.max > b.max ? a.max : b.max};
     default: return (range){0, 1};
     }
 }
@@ -492,7 +491,8 @@ static bool term_before(const kc_expr_pool *pool, const term *x, const term *y) 
 // The operands of a left-deep chain of one kind, in order; -1 when there are more than MAX_FACTORS.
 static int chain(kc_expr_kind kind, const kc_expr *e, const kc_expr **out, int n) {
     int links = 1;
-    for (const kc_expr *x = e; x->kind == kind; x = x->a) links++;
+    for (const kc_expr *x = e; x->kind == kind; x = x->a)
+        links++;
     if (n < 0 || n + links > MAX_FACTORS) return -1;
     for (int i = n + links - 1; i >= n; i--) {
         out[i] = i > n ? e->b : e;
@@ -509,7 +509,8 @@ static const kc_expr *build_chain(kc_expr_pool *pool, kc_expr_kind kind, const k
             f[j - 1] = t;
         }
     const kc_expr *e = f[0];
-    for (int i = 1; i < n; i++) e = plain(pool, kind, e, f[i]);
+    for (int i = 1; i < n; i++)
+        e = plain(pool, kind, e, f[i]);
     return e;
 }
 
@@ -519,7 +520,8 @@ static void poly_add_term(poly *p, wide k, const kc_expr *mono) {
     if (mono == NULL) p->bad = true;
     if (p->bad || k == 0) return;
     int i = 0;
-    while (i < p->n && p->t[i].mono != mono) i++;
+    while (i < p->n && p->t[i].mono != mono)
+        i++;
     if (i == MAX_TERMS) {
         p->bad = true;
         return;
@@ -535,7 +537,8 @@ static void poly_add_constant(poly *p, wide k) {
 
 // p += scale * e
 static void poly_add(poly *p, const kc_expr *e, wide scale) {
-    for (; e != NULL && e->kind == KC_EXPR_ADD; e = e->a) poly_add(p, e->b, scale);
+    for (; e != NULL && e->kind == KC_EXPR_ADD; e = e->a)
+        poly_add(p, e->b, scale);
     wide k = scale;
     if (e == NULL || !fits(scale)) {
         p->bad = true;
@@ -555,7 +558,8 @@ static poly poly_of(const kc_expr *e) {
 
 static bool poly_fits(const poly *p) {
     bool ok = !p->bad && fits(p->constant);
-    for (int i = 0; ok && i < p->n; i++) ok = fits(p->t[i].k);
+    for (int i = 0; ok && i < p->n; i++)
+        ok = fits(p->t[i].k);
     return ok;
 }
 
@@ -582,7 +586,8 @@ static range corner_range(const kc_expr *sum) {
         masks[i] = 0;
         for (int j = 0; j < n; j++) {
             int a = 0;
-            while (a < count && atoms[a] != f[j]) a++;
+            while (a < count && atoms[a] != f[j])
+                a++;
             if (a == MAX_ATOMS || f[j]->min == INT64_MIN || f[j]->max == INT64_MAX) return unknown;
             if (a == count) atoms[count++] = f[j];
             if (masks[i] >> a & 1) return unknown;
@@ -620,7 +625,8 @@ static bool reduce_term(kc_expr_pool *pool, poly *p) {
             const kc_expr *rest = kc_expr_const(pool, (int64_t)(p->t[i].k / g));
             const kc_expr *divisor = kc_expr_const(pool, (int64_t)(f[j]->b->value / g));
             f[j] = floordiv(pool, f[j]->a, divisor);
-            for (int m = 0; m < n; m++) rest = kc_expr_mul(pool, rest, f[m]);
+            for (int m = 0; m < n; m++)
+                rest = kc_expr_mul(pool, rest, f[m]);
             p->t[i] = p->t[--p->n];
             poly_add(p, rest, 1);
             return true;
@@ -746,9 +752,11 @@ static const kc_expr *cancel(kc_expr_pool *pool, const kc_expr *a, const kc_expr
         if (n < 0 || m < 0 || !divides(y.t[0].k, x.t[i].k)) return NULL;
         for (int j = 0; j < m; j++) {
             int k = 0;
-            while (k < n && f[k] != g[j]) k++;
+            while (k < n && f[k] != g[j])
+                k++;
             if (k == n) return NULL;
-            for (n--; k < n; k++) f[k] = f[k + 1];
+            for (n--; k < n; k++)
+                f[k] = f[k + 1];
         }
         wide scale = x.t[i].k / y.t[0].k;
         if (n == 0) poly_add_constant(&q, scale);
@@ -760,8 +768,10 @@ static const kc_expr *cancel(kc_expr_pool *pool, const kc_expr *a, const kc_expr
 // Divides p's coefficients and c by what they share.
 static wide take_common(poly *p, wide *c, bool with_constant) {
     wide g = with_constant ? gcd(*c, p->constant) : *c;
-    for (int i = 0; i < p->n; i++) g = gcd(g, p->t[i].k);
-    for (int i = 0; i < p->n; i++) p->t[i].k /= g;
+    for (int i = 0; i < p->n; i++)
+        g = gcd(g, p->t[i].k);
+    for (int i = 0; i < p->n; i++)
+        p->t[i].k /= g;
     p->constant = floor_div(p->constant, g);
     *c /= g;
     return g;
@@ -849,7 +859,8 @@ static const kc_expr *mod(kc_expr_pool *pool, const kc_expr *a, const kc_expr *b
     poly p = poly_of(a), quotient = {.bad = false};
     if (!poly_fits(&p)) return plain(pool, KC_EXPR_MOD, a, b);
     split_multiples(pool, &p, c, &quotient);
-    for (int i = 0; i < p.n; i++) p.t[i].k %= c;
+    for (int i = 0; i < p.n; i++)
+        p.t[i].k %= c;
     const kc_expr *e = p.n > 0 ? mod_rest(pool, &p, c) : constant(pool, p.constant);
     return e != NULL ? e : plain(pool, KC_EXPR_MOD, a, b);
 }
@@ -961,20 +972,23 @@ static const kc_expr *comparison(kc_expr_pool *pool, kc_expr_kind kind, const kc
     for (int i = 1; i < p.n; i++)
         if (compare(pool, p.t[i].mono, p.t[first].mono) < 0) first = i;
     bool flip = p.n > 0 && p.t[first].k < 0;
-    for (int i = 0; flip && i < p.n; i++) p.t[i].k = -p.t[i].k;
+    for (int i = 0; flip && i < p.n; i++)
+        p.t[i].k = -p.t[i].k;
     if (flip) kind = mirrored(kind);
     wide r = flip ? p.constant : -p.constant, g = 0;
     if (kind == KC_EXPR_LT) kind = KC_EXPR_LE, r--;
     if (kind == KC_EXPR_GT) kind = KC_EXPR_GE, r++;
     p.constant = 0;
-    for (int i = 0; i < p.n; i++) g = gcd(g, p.t[i].k);
+    for (int i = 0; i < p.n; i++)
+        g = gcd(g, p.t[i].k);
     const kc_expr *e = build(pool, &p);
     int known = e == NULL ? -1 : decide(e, r, kind);
     if (g != 0 && !divides(g, r) && kind == KC_EXPR_EQ) known = 0;
     if (g != 0 && !divides(g, r) && kind == KC_EXPR_NE) known = 1;
     if (known >= 0) return kc_expr_const(pool, known);
     if (e == NULL || g == 0) return plain(pool, kind, a, b);
-    for (int i = 0; i < p.n; i++) p.t[i].k /= g;
+    for (int i = 0; i < p.n; i++)
+        p.t[i].k /= g;
     r = kind == KC_EXPR_GE ? -floor_div(-r, g) : floor_div(r, g);
     const kc_expr *c = build_comparison(pool, &p, kind, r);
     return c != NULL ? c : plain(pool, kind, a, b);

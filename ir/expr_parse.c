@@ -17,14 +17,14 @@ typedef struct {
 } form;
 
 static const form forms[] = {
-    [KC_EXPR_ADD] = {" + ", SUM},           [KC_EXPR_SUB] = {" - ", SUM},
-    [KC_EXPR_MUL] = {"*", PRODUCT},         [KC_EXPR_FLOORDIV] = {" // ", PRODUCT},
-    [KC_EXPR_MOD] = {" % ", PRODUCT},       [KC_EXPR_DIV] = {" / ", PRODUCT},
-    [KC_EXPR_CDIV] = {"cdiv", PRIMARY},     [KC_EXPR_MIN] = {"min", PRIMARY},
-    [KC_EXPR_MAX] = {"max", PRIMARY},       [KC_EXPR_EQ] = {" == ", COMPARE},
-    [KC_EXPR_NE] = {" != ", COMPARE},       [KC_EXPR_LT] = {" < ", COMPARE},
-    [KC_EXPR_LE] = {" <= ", COMPARE},       [KC_EXPR_GT] = {" > ", COMPARE},
-    [KC_EXPR_GE] = {" >= ", COMPARE},       [KC_EXPR_AND] = {" and ", AND},
+    [KC_EXPR_ADD] = {" + ", SUM},       [KC_EXPR_SUB] = {" - ", SUM},
+    [KC_EXPR_MUL] = {"*", PRODUCT},     [KC_EXPR_FLOORDIV] = {" // ", PRODUCT},
+    [KC_EXPR_MOD] = {" % ", PRODUCT},   [KC_EXPR_DIV] = {" / ", PRODUCT},
+    [KC_EXPR_CDIV] = {"cdiv", PRIMARY}, [KC_EXPR_MIN] = {"min", PRIMARY},
+    [KC_EXPR_MAX] = {"max", PRIMARY},   [KC_EXPR_EQ] = {" == ", COMPARE},
+    [KC_EXPR_NE] = {" != ", COMPARE},   [KC_EXPR_LT] = {" < ", COMPARE},
+    [KC_EXPR_LE] = {" <= ", COMPARE},   [KC_EXPR_GT] = {" > ", COMPARE},
+    [KC_EXPR_GE] = {" >= ", COMPARE},   [KC_EXPR_AND] = {" and ", AND},
     [KC_EXPR_OR] = {" or ", OR},
 };
 
@@ -184,7 +184,8 @@ static const kc_expr *fail(parser *p, const char *error) {
 }
 
 static void skip_space(parser *p) {
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t')) p->at++;
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t'))
+        p->at++;
 }
 
 static bool is_letter(char c) {
@@ -198,7 +199,8 @@ static bool is_digit(char c) {
 static size_t name_length(const parser *p) {
     const char *s = p->at;
     if (s == p->end || !is_letter(*s)) return 0;
-    while (s < p->end && (is_letter(*s) || is_digit(*s) || *s == '.')) s++;
+    while (s < p->end && (is_letter(*s) || is_digit(*s) || *s == '.'))
+        s++;
     return (size_t)(s - p->at);
 }
 
@@ -299,13 +301,11 @@ typedef struct {
 } operator_row;
 
 static const operator_row operators[] = {
-    {"or", KC_EXPR_OR, OR},          {"and", KC_EXPR_AND, AND},
-    {"==", KC_EXPR_EQ, COMPARE},     {"!=", KC_EXPR_NE, COMPARE},
-    {"<=", KC_EXPR_LE, COMPARE},     {">=", KC_EXPR_GE, COMPARE},
-    {"<", KC_EXPR_LT, COMPARE},      {">", KC_EXPR_GT, COMPARE},
-    {"+", KC_EXPR_ADD, SUM},         {"-", KC_EXPR_SUB, SUM},
-    {"*", KC_EXPR_MUL, PRODUCT},     {"//", KC_EXPR_FLOORDIV, PRODUCT},
-    {"%", KC_EXPR_MOD, PRODUCT},     {"/", KC_EXPR_DIV, PRODUCT},
+    {"or", KC_EXPR_OR, OR},      {"and", KC_EXPR_AND, AND},   {"==", KC_EXPR_EQ, COMPARE},
+    {"!=", KC_EXPR_NE, COMPARE}, {"<=", KC_EXPR_LE, COMPARE}, {">=", KC_EXPR_GE, COMPARE},
+    {"<", KC_EXPR_LT, COMPARE},  {">", KC_EXPR_GT, COMPARE},  {"+", KC_EXPR_ADD, SUM},
+    {"-", KC_EXPR_SUB, SUM},     {"*", KC_EXPR_MUL, PRODUCT}, {"//", KC_EXPR_FLOORDIV, PRODUCT},
+    {"%", KC_EXPR_MOD, PRODUCT}, {"/", KC_EXPR_DIV, PRODUCT},
 };
 
 static const operator_row *take_operator(parser *p, int precedence) {

@@ -17,7 +17,8 @@ uint32_t kc_linear_apply(const kc_linear *m, uint32_t in) {
 
 kc_linear kc_linear_compose(const kc_linear *outer, const kc_linear *inner) {
     kc_linear m = {.ins = inner->ins};
-    for (int i = 0; i < inner->ins; i++) m.column[i] = kc_linear_apply(outer, inner->column[i]);
+    for (int i = 0; i < inner->ins; i++)
+        m.column[i] = kc_linear_apply(outer, inner->column[i]);
     return m;
 }
 
@@ -49,7 +50,8 @@ bool kc_span_has(const kc_span *s, uint32_t v) {
 
 static int shift_of(const kc_layout *l, int dim) {
     int shift = 0;
-    for (int d = dim + 1; d < l->rank; d++) shift += l->log_tile[d];
+    for (int d = dim + 1; d < l->rank; d++)
+        shift += l->log_tile[d];
     return shift;
 }
 
@@ -71,20 +73,22 @@ static uint32_t reflat(const kc_layout *from, const kc_layout *to, uint32_t flat
                        const int *from_dim, const uint8_t *lift) {
     uint32_t out = 0;
     for (int d = 0; d < to->rank; d++)
-        out |= part(from, flat, from_dim ? from_dim[d] : d) << (lift ? lift[d] : 0)
-                                                            << shift_of(to, d);
+        out |= part(from, flat, from_dim ? from_dim[d] : d)
+               << (lift ? lift[d] : 0) << shift_of(to, d);
     return out;
 }
 
 static int place_bits(const kc_layout *l) {
     int bits = 0;
-    for (int p = 0; p < KC_LAYOUT_PLACES; p++) bits += l->bits[p];
+    for (int p = 0; p < KC_LAYOUT_PLACES; p++)
+        bits += l->bits[p];
     return bits;
 }
 
 static int repetitions(const kc_layout *l) {
     int n = 1;
-    for (int d = 0; d < l->rank; d++) n *= l->reps[d];
+    for (int d = 0; d < l->rank; d++)
+        n *= l->reps[d];
     return n;
 }
 
@@ -276,10 +280,12 @@ bool kc_layout_equal(const kc_layout *a, const kc_layout *b) {
 uint64_t kc_layout_hash(const kc_layout *l) {
     uint64_t h = (uint64_t)l->rank << 1 | l->memory;
 #define MIX(v) (h = (h ^ (v)) * UINT64_C(0x9e3779b97f4a7c15), h ^= h >> 29)
-    for (int d = 0; d < l->rank; d++) MIX((uint64_t)l->log_tile[d] << 16 | l->reps[d]);
+    for (int d = 0; d < l->rank; d++)
+        MIX((uint64_t)l->log_tile[d] << 16 | l->reps[d]);
     for (int p = 0; p < KC_LAYOUT_PLACES; p++) {
         MIX(l->bits[p]);
-        for (int i = 0; i < l->bits[p]; i++) MIX(l->basis[p][i]);
+        for (int i = 0; i < l->bits[p]; i++)
+            MIX(l->basis[p][i]);
     }
 #undef MIX
     return h;
@@ -288,13 +294,15 @@ uint64_t kc_layout_hash(const kc_layout *l) {
 kc_linear kc_layout_linear(const kc_layout *l) {
     kc_linear m = {0};
     for (int p = 0; p < KC_LAYOUT_PLACES; p++)
-        for (int i = 0; i < l->bits[p]; i++) m.column[m.ins++] = l->basis[p][i];
+        for (int i = 0; i < l->bits[p]; i++)
+            m.column[m.ins++] = l->basis[p][i];
     return m;
 }
 
 static kc_span span_of(const kc_linear *m) {
     kc_span s = {.rank = 0};
-    for (int i = 0; i < m->ins; i++) kc_span_add(&s, m->column[i], UINT32_C(1) << i);
+    for (int i = 0; i < m->ins; i++)
+        kc_span_add(&s, m->column[i], UINT32_C(1) << i);
     return s;
 }
 
@@ -332,7 +340,8 @@ int kc_layout_run(const kc_layout *l, int dim) {
 kc_linear kc_layout_invert(const kc_layout *l) {
     kc_linear m = kc_layout_linear(l), inverse = {.ins = tile_bits(l)};
     kc_span s = span_of(&m);
-    for (int i = 0; i < inverse.ins; i++) kc_span_reduce(&s, UINT32_C(1) << i, &inverse.column[i]);
+    for (int i = 0; i < inverse.ins; i++)
+        kc_span_reduce(&s, UINT32_C(1) << i, &inverse.column[i]);
     return inverse;
 }
 
@@ -341,7 +350,8 @@ const char *kc_layout_product(kc_layout *out, const kc_layout *inner, const kc_l
     if (inner->memory != outer->memory) return "a memory layout multiplies only with another";
     if (repetitions(inner) != 1) return "the inner factor of a product has no repetitions";
     kc_layout l = *outer;
-    for (int d = 0; d < l.rank; d++) l.log_tile[d] = (uint8_t)(l.log_tile[d] + inner->log_tile[d]);
+    for (int d = 0; d < l.rank; d++)
+        l.log_tile[d] = (uint8_t)(l.log_tile[d] + inner->log_tile[d]);
     if (tile_bits(&l) > 31) return "a tile has less than 2^31 elements";
     const char *error = NULL;
     for (kc_layout_place p = 0; p < KC_LAYOUT_PLACES; p++) {
@@ -397,8 +407,8 @@ kc_layout kc_layout_slice(const kc_layout *from, int dim, bool compact) {
     for (kc_layout_place p = 0; p < KC_LAYOUT_PLACES; p++) {
         l.bits[p] = 0;
         for (int i = 0; i < from->bits[p]; i++) {
-            uint32_t v = from->basis[p][i] & ~(((UINT32_C(1) << from->log_tile[dim]) - 1)
-                                               << shift_of(from, dim));
+            uint32_t v = from->basis[p][i] &
+                         ~(((UINT32_C(1) << from->log_tile[dim]) - 1) << shift_of(from, dim));
             bool drop = compact && p == repeated_place(from) && v == 0 && from->basis[p][i] != 0;
             int low = shift_of(from, dim);
             uint32_t below = v & ((UINT32_C(1) << low) - 1);
@@ -412,7 +422,8 @@ kc_layout kc_layout_slice(const kc_layout *from, int dim, bool compact) {
 const char *kc_layout_expand(kc_layout *out, const kc_layout *from, int dim, int extent) {
     if (kc_layout_extent(from, dim) != 1) return "only an extent of 1 can be expanded";
     int shape[KC_LAYOUT_MAX_RANK];
-    for (int d = 0; d < from->rank; d++) shape[d] = kc_layout_extent(from, d);
+    for (int d = 0; d < from->rank; d++)
+        shape[d] = kc_layout_extent(from, d);
     shape[dim] = extent;
     const char *error = check_shape(from->rank, shape, NULL);
     if (error != NULL) return error;
@@ -459,7 +470,8 @@ static bool fetch(const kc_layout *from, const kc_layout *to, kc_layout_place re
                   kc_linear *source) {
     kc_span s = {.rank = 0};
     int first[KC_LAYOUT_PLACES + 1] = {0};
-    for (int p = 0; p < KC_LAYOUT_PLACES; p++) first[p + 1] = first[p] + from->bits[p];
+    for (int p = 0; p < KC_LAYOUT_PLACES; p++)
+        first[p + 1] = first[p] + from->bits[p];
     for (kc_layout_place p = 0; p <= reach; p++)
         for (int i = 0; i < from->bits[p]; i++)
             kc_span_add(&s, from->basis[p][i], UINT32_C(1) << (first[p] + i));
@@ -493,7 +505,8 @@ kc_convert_kind kc_layout_convert_kind(const kc_layout *from, const kc_layout *t
 
 kc_linear kc_layout_source(const kc_layout *from, const kc_layout *to) {
     kc_linear source = {.ins = place_bits(to)};
-    for (int i = 0; i < source.ins; i++) source.column[i] = UINT32_C(1) << i;
+    for (int i = 0; i < source.ins; i++)
+        source.column[i] = UINT32_C(1) << i;
     if (!kc_layout_equal(from, to)) convert(from, to, &source);
     return source;
 }

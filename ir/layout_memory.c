@@ -106,12 +106,14 @@ static int add_registers(const kc_layout *from, const kc_layout *other, bool com
                          uint32_t *vectors, int n) {
     int start = n;
     kc_span s = {.rank = 0};
-    for (int i = 0; i < n; i++) kc_span_add(&s, vectors[i], 0);
+    for (int i = 0; i < n; i++)
+        kc_span_add(&s, vectors[i], 0);
     for (int i = 0; i < from->bits[KC_LAYOUT_REGISTER]; i++) {
         uint32_t v = from->basis[KC_LAYOUT_REGISTER][i];
         if (has_register(other, v) != common || !kc_span_add(&s, v, 0)) continue;
         int j = n++;
-        for (; j > start && vectors[j - 1] > v; j--) vectors[j] = vectors[j - 1];
+        for (; j > start && vectors[j - 1] > v; j--)
+            vectors[j] = vectors[j - 1];
         vectors[j] = v;
     }
     return n;
@@ -129,19 +131,22 @@ static void add_column(basis *b, uint32_t v) {
 }
 
 static void add_place(basis *b, const kc_layout *l, kc_layout_place p) {
-    for (int i = 0; i < l->bits[p]; i++) add_column(b, l->basis[p][i]);
+    for (int i = 0; i < l->bits[p]; i++)
+        add_column(b, l->basis[p][i]);
 }
 
 // Completes the vector (the first columns) to a basis by a complement in which threads come first:
 // vectors can then be moved whole, whatever thread moves them.
 static basis complement(const problem *p, const uint32_t *vectors, int vector) {
     basis all = {.n = 0}, rest = {.n = 0};
-    for (int i = 0; i < vector; i++) add_column(&all, vectors[i]);
+    for (int i = 0; i < vector; i++)
+        add_column(&all, vectors[i]);
     for (kc_layout_place place = KC_LAYOUT_LANE; place <= KC_LAYOUT_BLOCK; place++) {
         add_place(&all, p->writer, place);
         add_place(&all, p->reader, place);
     }
-    for (int i = 0; i < p->size; i++) add_column(&all, UINT32_C(1) << i);
+    for (int i = 0; i < p->size; i++)
+        add_column(&all, UINT32_C(1) << i);
     rest.n = all.n - vector;
     memcpy(rest.column, all.column + vector, (size_t)rest.n * sizeof rest.column[0]);
     return rest;
@@ -151,8 +156,10 @@ static basis complement(const problem *p, const uint32_t *vectors, int vector) {
 static uint32_t project(const uint32_t *vectors, int vector, const basis *rest, uint32_t v) {
     kc_span s = {.rank = 0};
     uint32_t made_of = 0, out = 0;
-    for (int i = 0; i < vector; i++) kc_span_add(&s, vectors[i], 0);
-    for (int i = 0; i < rest->n; i++) kc_span_add(&s, rest->column[i], UINT32_C(1) << i);
+    for (int i = 0; i < vector; i++)
+        kc_span_add(&s, vectors[i], 0);
+    for (int i = 0; i < rest->n; i++)
+        kc_span_add(&s, rest->column[i], UINT32_C(1) << i);
     kc_span_reduce(&s, v, &made_of);
     for (int i = 0; i < rest->n; i++)
         if (made_of >> i & 1) out ^= rest->column[i];
@@ -163,10 +170,12 @@ static uint32_t project(const uint32_t *vectors, int vector, const basis *rest, 
 static basis together(const problem *p, const kc_layout *side, const uint32_t *vectors, int vector,
                       const basis *rest, const uint32_t *word, int in_word) {
     int own = 0;
-    while (own < vector && has_register(side, vectors[own])) own++;
+    while (own < vector && has_register(side, vectors[own]))
+        own++;
     int lanes = group_bits(side, p->element_bytes << own, p->banks);
     basis q = {.n = 0};
-    for (int i = 0; i < in_word; i++) add_column(&q, word[i]);
+    for (int i = 0; i < in_word; i++)
+        add_column(&q, word[i]);
     for (int i = 0; i < lanes; i++)
         add_column(&q, project(vectors, vector, rest, side->basis[KC_LAYOUT_LANE][i]));
     return q;
@@ -175,10 +184,13 @@ static basis together(const problem *p, const kc_layout *side, const uint32_t *v
 // `count` segment steps outside a and b as far as that can be; see the head of the file.
 static basis choose_segments(const basis *a, const basis *b, const basis *rest, int count) {
     basis sum_a = *a, sum_b = *b, segments = {.n = 0};
-    for (int i = 0; i < b->n; i++) add_column(&sum_a, b->column[i]); // then: what only b has
-    for (int i = 0; i < a->n; i++) add_column(&sum_b, a->column[i]);
+    for (int i = 0; i < b->n; i++)
+        add_column(&sum_a, b->column[i]); // then: what only b has
+    for (int i = 0; i < a->n; i++)
+        add_column(&sum_b, a->column[i]);
     basis outside = sum_a;
-    for (int i = 0; i < rest->n; i++) add_column(&outside, rest->column[i]);
+    for (int i = 0; i < rest->n; i++)
+        add_column(&outside, rest->column[i]);
     for (int i = outside.n - 1; i >= sum_a.n && segments.n < count; i--)
         add_column(&segments, outside.column[i]);
     int pairs = sum_a.n - a->n < sum_b.n - b->n ? sum_a.n - a->n : sum_b.n - b->n;
@@ -211,9 +223,12 @@ static kc_layout with_vector(const problem *p, const uint32_t *vectors, int vect
         if (spare.n > before) columns.column[columns.n++] = rest.column[i];
     }
     int n = 0;
-    for (int i = 0; i < vector; i++) l.basis[KC_LAYOUT_OFFSET][n++] = vectors[i];
-    for (int i = 0; i < columns.n; i++) l.basis[KC_LAYOUT_OFFSET][n++] = columns.column[i];
-    for (int i = 0; i < segments.n; i++) l.basis[KC_LAYOUT_OFFSET][n++] = segments.column[i];
+    for (int i = 0; i < vector; i++)
+        l.basis[KC_LAYOUT_OFFSET][n++] = vectors[i];
+    for (int i = 0; i < columns.n; i++)
+        l.basis[KC_LAYOUT_OFFSET][n++] = columns.column[i];
+    for (int i = 0; i < segments.n; i++)
+        l.basis[KC_LAYOUT_OFFSET][n++] = segments.column[i];
     l.bits[KC_LAYOUT_OFFSET] = (uint8_t)n;
     return l;
 }
@@ -231,6 +246,31 @@ static void keep_better(const problem *p, const kc_layout *candidate, kc_layout_
     *out = *candidate;
 }
 
+// Vectors of registers that both sides have; and all of those with any few that only `one` has,
+// which lets `one` move more at once at no or some cost to `other`.
+static void try_vectors(const problem *p, const kc_layout *one, const kc_layout *other,
+                        kc_layout_cost *best, kc_layout *chosen) {
+    enum { MOST_EXTRA = 8 };
+    uint32_t registers[32], vectors[32];
+    int most = log2_of(VECTOR_BYTES / p->element_bytes);
+    int common = add_registers(one, other, true, registers, 0);
+    int extra = add_registers(one, other, false, registers, common) - common;
+    int joined = common < most ? common : most;
+    for (int n = joined - 1; n >= 0; n--) {
+        kc_layout candidate = with_vector(p, registers, n);
+        keep_better(p, &candidate, best, chosen);
+    }
+    for (unsigned mask = 0; mask < 1u << (extra < MOST_EXTRA ? extra : MOST_EXTRA); mask++) {
+        int n = joined;
+        if (n + __builtin_popcount(mask) > most) continue;
+        memcpy(vectors, registers, sizeof vectors);
+        for (int i = 0; i < MOST_EXTRA; i++)
+            if (mask >> i & 1) vectors[n++] = registers[common + i];
+        kc_layout candidate = with_vector(p, vectors, n);
+        keep_better(p, &candidate, best, chosen);
+    }
+}
+
 const char *kc_layout_choose_memory(kc_layout *out, const kc_layout *writer,
                                     const kc_layout *reader, int element_bytes, int banks) {
     if (writer->memory || reader->memory) return "shared memory joins two layouts of threads";
@@ -242,21 +282,13 @@ const char *kc_layout_choose_memory(kc_layout *out, const kc_layout *writer,
         banks * WORD_BYTES < element_bytes)
         return "the number of banks is a power of two";
     problem p = {writer, reader, element_bytes, banks, 0};
-    for (int d = 0; d < writer->rank; d++) p.size += writer->log_tile[d];
+    for (int d = 0; d < writer->rank; d++)
+        p.size += writer->log_tile[d];
     if (p.size > KC_LAYOUT_MAX_BITS) return "a tile in shared memory has at most 2^20 elements";
     kc_layout_cost best = {0};
     kc_layout chosen = *writer;
-    for (int side = 0; side < 2; side++) {
-        const kc_layout *one = side == 0 ? writer : reader, *other = side == 0 ? reader : writer;
-        uint32_t vectors[32];
-        int n = add_registers(one, other, true, vectors, 0);
-        n = add_registers(one, other, false, vectors, n);
-        int most = log2_of(VECTOR_BYTES / element_bytes);
-        for (int vector = n < most ? n : most; vector >= 0; vector--) {
-            kc_layout candidate = with_vector(&p, vectors, vector);
-            keep_better(&p, &candidate, &best, &chosen);
-        }
-    }
+    try_vectors(&p, writer, reader, &best, &chosen);
+    try_vectors(&p, reader, writer, &best, &chosen);
     *out = chosen;
     return NULL;
 }

@@ -29,7 +29,8 @@ static void put_number(printer *p, unsigned v) {
 
 static void put_vector(printer *p, const kc_layout *l, uint32_t flat) {
     int shift = 0;
-    for (int d = 0; d < l->rank; d++) shift += l->log_tile[d];
+    for (int d = 0; d < l->rank; d++)
+        shift += l->log_tile[d];
     for (int d = 0; d < l->rank; d++) {
         shift -= l->log_tile[d];
         put(p, d == 0 ? "[" : ",");
@@ -78,7 +79,8 @@ static bool fail(reader *r, const char *error) {
 }
 
 static void skip_space(reader *r) {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t')) r->at++;
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t'))
+        r->at++;
 }
 
 static bool take(reader *r, const char *token) {
@@ -161,7 +163,8 @@ static bool read_reps(reader *r, kc_layout *l) {
     int n = read_extents(r, KC_LAYOUT_MAX_REPS, reps);
     if (n < 0) return false;
     if (n != l->rank) return fail(r, "expected as many repetitions as dimensions");
-    for (int d = 0; d < n; d++) l->reps[d] = (uint16_t)reps[d];
+    for (int d = 0; d < n; d++)
+        l->reps[d] = (uint16_t)reps[d];
     return true;
 }
 

@@ -11,7 +11,7 @@
 
 #include "ir/dtype.h"
 
-static const kc_dtype narrow[] = {KC_f16,        KC_bf16,       KC_f8e4m3,  KC_f8e5m2,
+static const kc_dtype narrow[] = {KC_f16,        KC_bf16,       KC_f8e4m3, KC_f8e5m2,
                                   KC_f8e4m3fnuz, KC_f8e5m2fnuz, KC_f4e2m1};
 enum { NARROW = sizeof narrow / sizeof *narrow };
 
@@ -52,34 +52,53 @@ static void test_vectors(void **state) {
         unsigned code;
         double value;
     } rows[] = {
-        {KC_f16, 0x0001, 0x1p-24},      {KC_f16, 0x03ff, 0x1.ff8p-15},
-        {KC_f16, 0x0400, 0x1p-14},      {KC_f16, 0x3c00, 1},
-        {KC_f16, 0x3555, 0.333251953125}, {KC_f16, 0x7bff, 65504},
-        {KC_f16, 0x7c00, INFINITY},     {KC_f16, 0xfc00, -INFINITY},
-        {KC_f16, 0xc000, -2},           {KC_bf16, 0x3f80, 1},
-        {KC_bf16, 0x0001, 0x1p-133},    {KC_bf16, 0x4049, 3.140625},
-        {KC_bf16, 0x7f7f, 0x1.fep127},  {KC_bf16, 0xff80, -INFINITY},
-        {KC_f8e4m3, 0x01, 0x1p-9},      {KC_f8e4m3, 0x08, 0x1p-6},
-        {KC_f8e4m3, 0x38, 1},           {KC_f8e4m3, 0x7e, 448},
-        {KC_f8e4m3, 0x78, 256},         {KC_f8e5m2, 0x01, 0x1p-16},
-        {KC_f8e5m2, 0x3c, 1},           {KC_f8e5m2, 0x7b, 57344},
-        {KC_f8e5m2, 0x7c, INFINITY},    {KC_f8e4m3fnuz, 0x01, 0x1p-10},
-        {KC_f8e4m3fnuz, 0x40, 1},       {KC_f8e4m3fnuz, 0x7f, 240},
-        {KC_f8e4m3fnuz, 0xff, -240},    {KC_f8e5m2fnuz, 0x01, 0x1p-17},
-        {KC_f8e5m2fnuz, 0x40, 1},       {KC_f8e5m2fnuz, 0x7f, 57344},
-        {KC_f8e8m0, 0x00, 0x1p-127},    {KC_f8e8m0, 0x7f, 1},
-        {KC_f8e8m0, 0xfe, 0x1p127},     {KC_f4e2m1, 0x1, 0.5},
-        {KC_f4e2m1, 0x2, 1},            {KC_f4e2m1, 0x3, 1.5},
-        {KC_f4e2m1, 0x7, 6},            {KC_f4e2m1, 0xf, -6},
+        {KC_f16, 0x0001, 0x1p-24},
+        {KC_f16, 0x03ff, 0x1.ff8p-15},
+        {KC_f16, 0x0400, 0x1p-14},
+        {KC_f16, 0x3c00, 1},
+        {KC_f16, 0x3555, 0.333251953125},
+        {KC_f16, 0x7bff, 65504},
+        {KC_f16, 0x7c00, INFINITY},
+        {KC_f16, 0xfc00, -INFINITY},
+        {KC_f16, 0xc000, -2},
+        {KC_bf16, 0x3f80, 1},
+        {KC_bf16, 0x0001, 0x1p-133},
+        {KC_bf16, 0x4049, 3.140625},
+        {KC_bf16, 0x7f7f, 0x1.fep127},
+        {KC_bf16, 0xff80, -INFINITY},
+        {KC_f8e4m3, 0x01, 0x1p-9},
+        {KC_f8e4m3, 0x08, 0x1p-6},
+        {KC_f8e4m3, 0x38, 1},
+        {KC_f8e4m3, 0x7e, 448},
+        {KC_f8e4m3, 0x78, 256},
+        {KC_f8e5m2, 0x01, 0x1p-16},
+        {KC_f8e5m2, 0x3c, 1},
+        {KC_f8e5m2, 0x7b, 57344},
+        {KC_f8e5m2, 0x7c, INFINITY},
+        {KC_f8e4m3fnuz, 0x01, 0x1p-10},
+        {KC_f8e4m3fnuz, 0x40, 1},
+        {KC_f8e4m3fnuz, 0x7f, 240},
+        {KC_f8e4m3fnuz, 0xff, -240},
+        {KC_f8e5m2fnuz, 0x01, 0x1p-17},
+        {KC_f8e5m2fnuz, 0x40, 1},
+        {KC_f8e5m2fnuz, 0x7f, 57344},
+        {KC_f8e8m0, 0x00, 0x1p-127},
+        {KC_f8e8m0, 0x7f, 1},
+        {KC_f8e8m0, 0xfe, 0x1p127},
+        {KC_f4e2m1, 0x1, 0.5},
+        {KC_f4e2m1, 0x2, 1},
+        {KC_f4e2m1, 0x3, 1.5},
+        {KC_f4e2m1, 0x7, 6},
+        {KC_f4e2m1, 0xf, -6},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_true(load_code(rows[i].t, rows[i].code) == rows[i].value);
     static const struct {
         kc_dtype t;
         unsigned code;
-    } nans[] = {{KC_f16, 0x7e00},       {KC_f16, 0xfc01},        {KC_bf16, 0x7fc0},
-                {KC_f8e4m3, 0x7f},      {KC_f8e4m3, 0xff},       {KC_f8e5m2, 0x7e},
-                {KC_f8e4m3fnuz, 0x80},  {KC_f8e5m2fnuz, 0x80},   {KC_f8e8m0, 0xff}};
+    } nans[] = {{KC_f16, 0x7e00},      {KC_f16, 0xfc01},      {KC_bf16, 0x7fc0},
+                {KC_f8e4m3, 0x7f},     {KC_f8e4m3, 0xff},     {KC_f8e5m2, 0x7e},
+                {KC_f8e4m3fnuz, 0x80}, {KC_f8e5m2fnuz, 0x80}, {KC_f8e8m0, 0xff}};
     for (size_t i = 0; i < sizeof nans / sizeof *nans; i++) {
         assert_true(isnan(load_code(nans[i].t, nans[i].code)));
         assert_true(isnan(load_code(nans[i].t, store_code(nans[i].t, NAN))));
@@ -133,10 +152,10 @@ static void test_overflow(void **state) {
         double largest, last; // the largest finite value; the first that rounds above it
         bool saturates;
     } rows[] = {
-        {KC_f16, 65504, 65520, false},      {KC_bf16, 0x1.fep127, 0x1.ffp127, false},
-        {KC_f8e4m3, 448, 464, true},        {KC_f8e5m2, 57344, 61440, true},
-        {KC_f8e4m3fnuz, 240, 248, true},    {KC_f8e5m2fnuz, 57344, 61440, true},
-        {KC_f4e2m1, 6, 7, true},            {KC_f8e8m0, 0x1p127, 0x1.8p127, true},
+        {KC_f16, 65504, 65520, false},   {KC_bf16, 0x1.fep127, 0x1.ffp127, false},
+        {KC_f8e4m3, 448, 464, true},     {KC_f8e5m2, 57344, 61440, true},
+        {KC_f8e4m3fnuz, 240, 248, true}, {KC_f8e5m2fnuz, 57344, 61440, true},
+        {KC_f4e2m1, 6, 7, true},         {KC_f8e8m0, 0x1p127, 0x1.8p127, true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         kc_dtype t = rows[i].t;
@@ -174,12 +193,27 @@ static void test_integers(void **state) {
         double v;
         int64_t cast;
     } rows[] = {
-        {KC_i8, 127.9, 127},   {KC_i8, 128, 127},   {KC_i8, -128.9, -128}, {KC_i8, -1e9, -128},
-        {KC_u8, -0.5, 0},      {KC_u8, -7, 0},      {KC_u8, 255.5, 255},   {KC_u8, 1e9, 255},
-        {KC_i16, 32768, 32767}, {KC_i32, 3e9, INT32_MAX}, {KC_i32, -3e9, INT32_MIN},
-        {KC_i32, -2.9, -2},    {KC_i64, 1e19, INT64_MAX}, {KC_i64, -1e19, INT64_MIN},
-        {KC_i64, 0x1p62, INT64_C(1) << 62}, {KC_i32, NAN, 0}, {KC_i32, INFINITY, INT32_MAX},
-        {KC_i4, 9, 7},         {KC_i4, -9, -8},     {KC_bool, 0.25, 1},    {KC_bool, 0, 0},
+        {KC_i8, 127.9, 127},
+        {KC_i8, 128, 127},
+        {KC_i8, -128.9, -128},
+        {KC_i8, -1e9, -128},
+        {KC_u8, -0.5, 0},
+        {KC_u8, -7, 0},
+        {KC_u8, 255.5, 255},
+        {KC_u8, 1e9, 255},
+        {KC_i16, 32768, 32767},
+        {KC_i32, 3e9, INT32_MAX},
+        {KC_i32, -3e9, INT32_MIN},
+        {KC_i32, -2.9, -2},
+        {KC_i64, 1e19, INT64_MAX},
+        {KC_i64, -1e19, INT64_MIN},
+        {KC_i64, 0x1p62, INT64_C(1) << 62},
+        {KC_i32, NAN, 0},
+        {KC_i32, INFINITY, INT32_MAX},
+        {KC_i4, 9, 7},
+        {KC_i4, -9, -8},
+        {KC_bool, 0.25, 1},
+        {KC_bool, 0, 0},
         {KC_i64, -INFINITY, INT64_MIN},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -192,8 +226,8 @@ static void test_integers(void **state) {
     static const struct {
         kc_dtype t;
         int64_t v, wrapped;
-    } wraps[] = {{KC_i8, 200, -56}, {KC_u8, -1, 255},    {KC_i16, 65537, 1},
-                 {KC_i4, 9, -7},    {KC_bool, 256, 1},   {KC_i32, INT64_C(1) << 31, INT32_MIN},
+    } wraps[] = {{KC_i8, 200, -56}, {KC_u8, -1, 255},  {KC_i16, 65537, 1},
+                 {KC_i4, 9, -7},    {KC_bool, 256, 1}, {KC_i32, INT64_C(1) << 31, INT32_MIN},
                  {KC_i64, -5, -5}};
     for (size_t i = 0; i < sizeof wraps / sizeof *wraps; i++) {
         uint64_t at = 0;
@@ -212,7 +246,8 @@ static void test_integer_to_float(void **state) {
     (void)state;
     uint32_t bits;
     float f;
-    int64_t v = (INT64_C(1) << 60) + (INT64_C(1) << 36) + 1; // a middle and less than a double's ulp
+    int64_t v =
+        (INT64_C(1) << 60) + (INT64_C(1) << 36) + 1; // a middle and less than a double's ulp
     kc_dtype_store_i64(KC_f32, &f, v);
     memcpy(&bits, &f, sizeof bits);
     assert_int_equal(bits, 0x5d800001);
@@ -229,26 +264,51 @@ static void test_integer_to_float(void **state) {
     }
 }
 
+// numpy.promote_types over the types that NumPy has (NumPy 2.0).
+static void test_numpy_promotion(void **state) {
+    (void)state;
+    static const char *const names[] = {"f64", "f32", "f16", "i64", "i32",
+                                        "i16", "i8",  "u8",  "bool"};
+    static const char *const table[9][9] = {
+        {"f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64"},
+        {"f64", "f32", "f32", "f64", "f64", "f32", "f32", "f32", "f32"},
+        {"f64", "f32", "f16", "f64", "f64", "f32", "f16", "f16", "f16"},
+        {"f64", "f64", "f64", "i64", "i64", "i64", "i64", "i64", "i64"},
+        {"f64", "f64", "f64", "i64", "i32", "i32", "i32", "i32", "i32"},
+        {"f64", "f32", "f32", "i64", "i32", "i16", "i16", "i16", "i16"},
+        {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "i16", "i8"},
+        {"f64", "f32", "f16", "i64", "i32", "i16", "i16", "u8", "u8"},
+        {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "u8", "bool"},
+    };
+    for (int i = 0; i < 9; i++)
+        for (int j = 0; j < 9; j++) {
+            kc_dtype a = kc_dtype_find(names[i], strlen(names[i]));
+            kc_dtype b = kc_dtype_find(names[j], strlen(names[j]));
+            assert_string_equal(kc_dtype_name(kc_dtype_promote(a, b)), table[i][j]);
+        }
+}
+
 static void test_promotion(void **state) {
     (void)state;
     static const struct {
         kc_dtype a, b, result;
     } rows[] = {
-        {KC_i64, KC_f32, KC_f64},  {KC_i32, KC_f32, KC_f64},  {KC_i16, KC_f32, KC_f32},
-        {KC_i8, KC_f16, KC_f16},   {KC_u8, KC_f16, KC_f16},   {KC_i16, KC_f16, KC_f32},
-        {KC_i32, KC_f16, KC_f64},  {KC_i64, KC_f16, KC_f64},  {KC_u8, KC_i8, KC_i16},
-        {KC_u8, KC_i16, KC_i16},   {KC_u8, KC_i32, KC_i32},   {KC_i8, KC_i64, KC_i64},
-        {KC_f16, KC_bf16, KC_f32}, {KC_f16, KC_f32, KC_f32},  {KC_bf16, KC_f64, KC_f64},
-        {KC_bf16, KC_i8, KC_bf16}, {KC_bf16, KC_i16, KC_f32}, {KC_bool, KC_f16, KC_f16},
-        {KC_bool, KC_u8, KC_u8},   {KC_bool, KC_i8, KC_i8},   {KC_bool, KC_bool, KC_bool},
-        {KC_f64, KC_i8, KC_f64},   {KC_f8e4m3, KC_f16, KC_f16}, {KC_f8e4m3, KC_f8e5m2, KC_f32},
+        {KC_i64, KC_f32, KC_f64},  {KC_i32, KC_f32, KC_f64},        {KC_i16, KC_f32, KC_f32},
+        {KC_i8, KC_f16, KC_f16},   {KC_u8, KC_f16, KC_f16},         {KC_i16, KC_f16, KC_f32},
+        {KC_i32, KC_f16, KC_f64},  {KC_i64, KC_f16, KC_f64},        {KC_u8, KC_i8, KC_i16},
+        {KC_u8, KC_i16, KC_i16},   {KC_u8, KC_i32, KC_i32},         {KC_i8, KC_i64, KC_i64},
+        {KC_f16, KC_bf16, KC_f32}, {KC_f16, KC_f32, KC_f32},        {KC_bf16, KC_f64, KC_f64},
+        {KC_bf16, KC_i8, KC_bf16}, {KC_bf16, KC_i16, KC_f32},       {KC_bool, KC_f16, KC_f16},
+        {KC_bool, KC_u8, KC_u8},   {KC_bool, KC_i8, KC_i8},         {KC_bool, KC_bool, KC_bool},
+        {KC_f64, KC_i8, KC_f64},   {KC_f8e4m3, KC_f16, KC_f16},     {KC_f8e4m3, KC_f8e5m2, KC_f32},
         {KC_i4, KC_i8, KC_i8},     {KC_bool, KC_f4e2m1, KC_f4e2m1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(kc_dtype_promote(rows[i].a, rows[i].b), rows[i].result);
         assert_int_equal(kc_dtype_promote(rows[i].b, rows[i].a), rows[i].result);
     }
-    for (kc_dtype t = 0; t < KC_DTYPE_COUNT; t++) assert_int_equal(kc_dtype_promote(t, t), t);
+    for (kc_dtype t = 0; t < KC_DTYPE_COUNT; t++)
+        assert_int_equal(kc_dtype_promote(t, t), t);
     assert_int_equal(kc_dtype_compute(KC_bf16), KC_f32);
     assert_int_equal(kc_dtype_compute(KC_f64), KC_f64);
     assert_int_equal(kc_dtype_compute(KC_i8), KC_i8);
@@ -264,7 +324,7 @@ int main(void) {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_overflow),   cmocka_unit_test(test_ulp),
         cmocka_unit_test(test_integers),   cmocka_unit_test(test_integer_to_float),
-        cmocka_unit_test(test_promotion),
+        cmocka_unit_test(test_promotion),  cmocka_unit_test(test_numpy_promotion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

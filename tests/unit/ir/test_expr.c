@@ -151,9 +151,11 @@ static void test_text_errors(void **state) {
 
 static void repeat(char *out, const char *head, int n, const char *middle, const char *tail) {
     out[0] = '\0';
-    for (int i = 0; i < n; i++) strcat(out, head);
+    for (int i = 0; i < n; i++)
+        strcat(out, head);
     strcat(out, middle);
-    for (int i = 0; i < n; i++) strcat(out, tail);
+    for (int i = 0; i < n; i++)
+        strcat(out, tail);
 }
 
 static void test_nesting(void **state) {
@@ -294,7 +296,8 @@ static void test_questions(void **state) {
     kc_expr_pool_destroy(NULL);
 }
 
-// ---- random expressions ---------------------------------------------------------------------------
+// ---- random expressions
+// ---------------------------------------------------------------------------
 
 enum { SYMBOLS = 4, NODES = 40 };
 
@@ -341,7 +344,8 @@ static int grow(tree *t, int depth) {
 
 static wide slow_floor(wide a, wide b) {
     wide q = a / b;
-    while (q * b > a) q -= b > 0 ? 1 : -1;
+    while (q * b > a)
+        q -= b > 0 ? 1 : -1;
     return (a - q * b != 0 && ((a - q * b < 0) != (b < 0))) ? q - 1 : q;
 }
 
@@ -380,7 +384,7 @@ static bool slow_eval(const tree *t, int at, const int64_t *values, wide *out) {
     default: *out = a == 0; break;
     }
     wide bound = (wide)1 << 62; // keeps the products of this evaluator in range
-    return *out < bound && *out > -bound;
+    return *out<bound && * out> - bound;
 }
 
 static const kc_expr *construct(kc_expr_pool *pool, const tree *t, int at) {
@@ -446,7 +450,8 @@ static void random_round(void) {
     assert_non_null(e);
     for (int i = 0; i < 40; i++) {
         int64_t values[SYMBOLS];
-        for (int s = 0; s < SYMBOLS; s++) values[s] = pick_value(facts[s]);
+        for (int s = 0; s < SYMBOLS; s++)
+            values[s] = pick_value(facts[s]);
         check_value(e, &t, root, values);
     }
     check_text(pool, e);
@@ -471,15 +476,17 @@ static int print_seed(void **state) {
 
 static void test_garbage(void **state) {
     (void)state;
-    static const char *const words[] = {"M", "(", ")", "+", "-", "*", "//", "%", "/", "==", "<",
-                                        "min(", "cdiv(", ",", "and ", "or ", "not ", "7", "0",
-                                        "9223372036854775807", "x.y", " ", "\xff", "$", "."};
+    static const char *const words[] = {
+        "M",   "(",    ")",     "+", "-",    "*",   "//",   "%", "/", "==",
+        "<",   "min(", "cdiv(", ",", "and ", "or ", "not ", "7", "0", "9223372036854775807",
+        "x.y", " ",    "\xff",  "$", "."};
     seed = 12345;
     for (int i = 0; i < 3000; i++) {
         kc_expr_pool *pool = kc_expr_pool_create();
         char text[400] = "";
         int n = (int)pick(1, 16);
-        for (int j = 0; j < n; j++) strcat(text, words[pick(0, sizeof words / sizeof *words - 1)]);
+        for (int j = 0; j < n; j++)
+            strcat(text, words[pick(0, sizeof words / sizeof *words - 1)]);
         const char *error = NULL;
         size_t at = 0;
         const kc_expr *e = kc_expr_parse(pool, text, strlen(text), &error, &at);
@@ -493,9 +500,12 @@ static void test_garbage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical),   cmocka_unit_test(test_text_errors),
-        cmocka_unit_test(test_nesting),     cmocka_unit_test(test_large),
-        cmocka_unit_test(test_eval_status), cmocka_unit_test(test_questions),
+        cmocka_unit_test(test_canonical),
+        cmocka_unit_test(test_text_errors),
+        cmocka_unit_test(test_nesting),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_eval_status),
+        cmocka_unit_test(test_questions),
         cmocka_unit_test_teardown(test_random, print_seed),
         cmocka_unit_test(test_garbage),
     };

@@ -35,7 +35,8 @@ static const char *print(const kc_layout *l) {
 
 static int bits_of(const kc_layout *l) {
     int n = 0;
-    for (int d = 0; d < l->rank; d++) n += l->log_tile[d];
+    for (int d = 0; d < l->rank; d++)
+        n += l->log_tile[d];
     return n;
 }
 
@@ -63,13 +64,15 @@ static kc_layout random_layout(int rank, bool plain) {
     return l;
 }
 
-// Every element is somewhere: unit vectors are dealt to the places in random order, mixed, and padded by replicas.
+// Every element is somewhere: unit vectors are dealt to the places in random order, mixed, and
+// padded by replicas.
 static kc_layout random_surjective(const kc_layout *shape, bool plain) {
     kc_layout l = *shape;
     memset(l.bits, 0, sizeof l.bits);
     int bits = bits_of(&l);
     uint32_t order[32];
-    for (int i = 0; i < bits; i++) order[i] = UINT32_C(1) << i;
+    for (int i = 0; i < bits; i++)
+        order[i] = UINT32_C(1) << i;
     for (int i = bits - 1; i > 0; i--) {
         uint32_t j = pick(0, (uint32_t)i), t = order[i];
         order[i] = order[j];
@@ -97,7 +100,8 @@ static void place_of(const kc_layout *l, uint32_t flat, uint32_t *place) {
 
 static int all_bits(const kc_layout *l) {
     int n = 0;
-    for (int p = 0; p < KC_LAYOUT_PLACES; p++) n += l->bits[p];
+    for (int p = 0; p < KC_LAYOUT_PLACES; p++)
+        n += l->bits[p];
     return n;
 }
 
@@ -106,7 +110,8 @@ static uint32_t flat_of(const kc_layout *l, uint32_t at) {
     return kc_linear_apply(&m, at);
 }
 
-// ---- single facts -----------------------------------------------------------------------------------
+// ---- single facts
+// -----------------------------------------------------------------------------------
 
 static void test_pictures(void **state) {
     (void)state;
@@ -122,7 +127,8 @@ static void test_pictures(void **state) {
             kc_layout_apply(&rows, place, at);
             assert_true(at[0] == (int)lane && at[1] == (int)r);
             kc_layout_apply(&squares, place, at);
-            assert_true(at[0] == (int)(lane / 2 * 2 + r / 2) && at[1] == (int)(lane % 2 * 2 + r % 2));
+            assert_true(at[0] == (int)(lane / 2 * 2 + r / 2) &&
+                        at[1] == (int)(lane % 2 * 2 + r % 2));
             kc_layout_apply(&copies, place, at);
             assert_true(at[0] == (int)(lane % 2) && at[1] == (int)r);
             kc_layout_apply(&swizzle, place, at);
@@ -147,7 +153,8 @@ static void test_repetitions(void **state) {
             assert_int_equal(at[1], r / 4 % 5 * 4 + r % 4);
             seen[at[0]][at[1]]++;
         }
-    for (int i = 0; i < 120; i++) assert_int_equal(seen[i / 20][i % 20], 1);
+    for (int i = 0; i < 120; i++)
+        assert_int_equal(seen[i / 20][i % 20], 1);
 }
 
 static void test_blocked(void **state) {
@@ -197,7 +204,8 @@ static void test_refusals(void **state) {
     assert_non_null(kc_layout_memory(&l, 2, (int[]){1 << 16, 1 << 16}, NULL));
     assert_non_null(kc_layout_memory(&l, 2, (int[]){4, 4}, (int[]){1, 1}));
     assert_memory_equal(&l, &kept, sizeof l);
-    kc_layout three = parse("#layout<tile: 2, reg: [1], rep: 3>"), two = parse("#layout<tile: 2, reg: [1]>");
+    kc_layout three = parse("#layout<tile: 2, reg: [1], rep: 3>"),
+              two = parse("#layout<tile: 2, reg: [1]>");
     assert_non_null(kc_layout_product(&l, &three, &two));
     assert_non_null(kc_layout_divide(&l, &two, &three));
     assert_non_null(kc_layout_extend(&l, &three, (int[]){12}, NULL));
@@ -228,8 +236,10 @@ static void test_text_errors(void **state) {
          "expected `]`: a vector has one coordinate for each dimension"},
         {"#layout<tile: 4, reg: [4]>", 23, "the number is too large here"},
         {"#layout<tile: 4, lane: [1], reg: [2]>", 28,
-         "expected `reg:`, `lane:`, `warp:`, `block:`, `offset:` or `rep:`, in this order, each once"},
-        {"#layout<tile: 4, rep: 2>", 24, "repetitions are odd: factors of two belong into the tile"},
+         "expected `reg:`, `lane:`, `warp:`, `block:`, `offset:` or `rep:`, in this order, each "
+         "once"},
+        {"#layout<tile: 4, rep: 2>", 24,
+         "repetitions are odd: factors of two belong into the tile"},
         {"#layout<tile: 4, rep: 3x3>", 25, "expected as many repetitions as dimensions"},
         {"#layout<tile: 4, reg: [1], offset: [2]>", 39,
          "a memory layout has offsets alone, any other has none"},
@@ -252,8 +262,9 @@ static void test_text_errors(void **state) {
 
 static void test_garbage(void **state) {
     (void)state;
-    static const char *const words[] = {"#layout<", "tile:", "reg:", "lane:", "offset:", "rep:", "[",
-                                        "]", ",", "x", ">", "4", "0", "3", " ", "99999999999", "\xff"};
+    static const char *const words[] = {
+        "#layout<", "tile:", "reg:", "lane:", "offset:", "rep:", "[",           "]",   ",",
+        "x",        ">",     "4",    "0",     "3",       " ",    "99999999999", "\xff"};
     seed = 99;
     for (int i = 0; i < 20000; i++) {
         char text[300] = "#layout<tile: 4x2";
@@ -267,7 +278,8 @@ static void test_garbage(void **state) {
     }
 }
 
-// ---- laws -----------------------------------------------------------------------------------------------
+// ---- laws
+// -----------------------------------------------------------------------------------------------
 
 static void law_text(const kc_layout *l) {
     kc_layout again = parse(print(l));
@@ -281,25 +293,29 @@ static void law_text(const kc_layout *l) {
 }
 
 static void law_linear(const kc_layout *l) {
-    uint32_t a = pick(0, (UINT32_C(1) << all_bits(l)) - 1), b = pick(0, (UINT32_C(1) << all_bits(l)) - 1);
+    uint32_t a = pick(0, (UINT32_C(1) << all_bits(l)) - 1),
+             b = pick(0, (UINT32_C(1) << all_bits(l)) - 1);
     assert_int_equal(flat_of(l, a) ^ flat_of(l, b), flat_of(l, a ^ b));
     uint32_t place[KC_LAYOUT_PLACES];
     int at[KC_LAYOUT_MAX_RANK];
     place_of(l, a, place);
     kc_layout_apply(l, place, at);
     uint32_t flat = 0;
-    for (int d = 0; d < l->rank; d++) flat = flat << l->log_tile[d] | (uint32_t)at[d];
+    for (int d = 0; d < l->rank; d++)
+        flat = flat << l->log_tile[d] | (uint32_t)at[d];
     assert_int_equal(flat, flat_of(l, a));
 }
 
 static void law_replicas(const kc_layout *l) {
     uint32_t masks[KC_LAYOUT_PLACES], place[KC_LAYOUT_PLACES];
     int held[64] = {0}, chosen[64] = {0}, covered = 0;
-    for (int p = 0; p < KC_LAYOUT_PLACES; p++) masks[p] = kc_layout_replicas(l, (kc_layout_place)p);
+    for (int p = 0; p < KC_LAYOUT_PLACES; p++)
+        masks[p] = kc_layout_replicas(l, (kc_layout_place)p);
     for (uint32_t at = 0; at < UINT32_C(1) << all_bits(l); at++) {
         place_of(l, at, place);
         bool copy = false;
-        for (int p = 0; p < KC_LAYOUT_PLACES; p++) copy |= (place[p] & masks[p]) != 0;
+        for (int p = 0; p < KC_LAYOUT_PLACES; p++)
+            copy |= (place[p] & masks[p]) != 0;
         held[flat_of(l, at)]++;
         chosen[flat_of(l, at)] += !copy;
     }
@@ -322,7 +338,8 @@ static void law_invert(const kc_layout *l) {
     }
     kc_linear back = kc_linear_compose(&inverse, &forward);
     kc_linear left = kc_linear_compose(&back, &inverse), right = kc_linear_compose(&inverse, &both);
-    for (int i = 0; i < left.ins; i++) assert_int_equal(left.column[i], right.column[i]);
+    for (int i = 0; i < left.ins; i++)
+        assert_int_equal(left.column[i], right.column[i]);
 }
 
 static void law_product(const kc_layout *inner, const kc_layout *outer) {
@@ -376,7 +393,8 @@ static void law_slice_expand(const kc_layout *l) {
 
 static void law_permute_reshape(const kc_layout *l) {
     int forward[KC_LAYOUT_MAX_RANK], back[KC_LAYOUT_MAX_RANK];
-    for (int d = 0; d < l->rank; d++) forward[d] = (d + 1) % l->rank, back[forward[d]] = d;
+    for (int d = 0; d < l->rank; d++)
+        forward[d] = (d + 1) % l->rank, back[forward[d]] = d;
     kc_layout turned = kc_layout_permute(l, forward), again = kc_layout_permute(&turned, back);
     assert_true(kc_layout_equal(l, &again));
     uint32_t place[KC_LAYOUT_PLACES];
@@ -385,10 +403,12 @@ static void law_permute_reshape(const kc_layout *l) {
         place_of(l, at, place);
         kc_layout_apply(l, place, a);
         kc_layout_apply(&turned, place, b);
-        for (int d = 0; d < l->rank; d++) assert_int_equal(b[d], a[forward[d]]);
+        for (int d = 0; d < l->rank; d++)
+            assert_int_equal(b[d], a[forward[d]]);
     }
     kc_layout plain = *l, flat;
-    for (int d = 0; d < l->rank; d++) plain.reps[d] = 1;
+    for (int d = 0; d < l->rank; d++)
+        plain.reps[d] = 1;
     assert_null(kc_layout_reshape(&flat, &plain, 1, (int[]){1 << bits_of(l)}));
     for (uint32_t at = 0; at < UINT32_C(1) << all_bits(l); at++)
         assert_int_equal(flat_of(&flat, at), flat_of(&plain, at));
@@ -421,11 +441,12 @@ static void law_extend(const kc_layout *fragment) {
     assert_int_equal(kc_layout_is_surjective(&big), kc_layout_is_surjective(&base));
 }
 
-// Along dim, a thread that has an element has the whole aligned run, at registers that depend only on the place
-// in the run; twice the run is not so for plain layouts.
+// Along dim, a thread that has an element has the whole aligned run, at registers that depend only
+// on the place in the run; twice the run is not so for plain layouts.
 static bool run_holds(const kc_layout *l, int dim, int run) {
     int first = 0, after = 0;
-    for (int d = dim + 1; d < l->rank; d++) after += l->log_tile[d];
+    for (int d = dim + 1; d < l->rank; d++)
+        after += l->log_tile[d];
     if (run > 1 << l->log_tile[dim]) return false;
     uint32_t registers[64] = {0};
     for (int i = 0, b; 1 << i < run; i++) {
@@ -441,7 +462,8 @@ static bool run_holds(const kc_layout *l, int dim, int run) {
         uint32_t start = flat_of(l, at);
         if ((start >> after & (uint32_t)(run - 1)) != 0) return false;
         for (first = 0; first < run; first++)
-            if (flat_of(l, at | registers[first]) != start + ((uint32_t)first << after)) return false;
+            if (flat_of(l, at | registers[first]) != start + ((uint32_t)first << after))
+                return false;
     }
     return true;
 }
@@ -452,7 +474,8 @@ static void law_run(const kc_layout *l, bool plain) {
         assert_true(run_holds(l, d, run));
         bool distinct = true; // two registers with one vector give a choice that run declines
         for (int i = 0; i < l->bits[0]; i++)
-            for (int j = 0; j < i; j++) distinct &= l->basis[0][i] != l->basis[0][j];
+            for (int j = 0; j < i; j++)
+                distinct &= l->basis[0][i] != l->basis[0][j];
         if (plain && distinct) assert_false(run_holds(l, d, run * 2));
     }
 }
@@ -471,7 +494,8 @@ static kc_convert_kind slow_kind(const kc_layout *from, const kc_layout *to) {
             for (uint32_t f = 0; f < UINT32_C(1) << all_bits(from) && !found; f++) {
                 place_of(from, f, other);
                 found = flat_of(from, f) == flat_of(to, t);
-                for (int p = reach + 1; p < 4; p++) found &= other[p] == place[p];
+                for (int p = reach + 1; p < 4; p++)
+                    found &= other[p] == place[p];
             }
             all = found;
         }
@@ -499,7 +523,8 @@ static void law_convert(const kc_layout *from, const kc_layout *to) {
     }
 }
 
-// `from` with its registers shuffled and sometimes its lanes mixed by registers: cheap conversions must show up.
+// `from` with its registers shuffled and sometimes its lanes mixed by registers: cheap conversions
+// must show up.
 static kc_layout relative(const kc_layout *from) {
     kc_layout l = *from;
     kc_layout_place p = (kc_layout_place)pick(0, 2), q = (kc_layout_place)pick(0, p);
@@ -540,11 +565,13 @@ static void test_laws(void **state) {
         law_convert(&full, &near);
         kinds[kc_layout_convert_kind(&full, &near)]++;
         kinds[kc_layout_convert_kind(&full, &other)]++;
-        for (int d = 0; d < rank; d++) a.reps[d] = 1;
+        for (int d = 0; d < rank; d++)
+            a.reps[d] = 1;
         law_product(&a, &b);
     }
     if (!given) // the random layouts reach every answer
-        for (int i = 0; i < KC_CONVERT_NEVER; i++) assert_true(kinds[i] > 10);
+        for (int i = 0; i < KC_CONVERT_NEVER; i++)
+            assert_true(kinds[i] > 10);
 }
 
 static int print_seed(void **state) {
@@ -555,9 +582,12 @@ static int print_seed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pictures),    cmocka_unit_test(test_repetitions),
-        cmocka_unit_test(test_blocked),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_text_errors), cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_repetitions),
+        cmocka_unit_test(test_blocked),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_text_errors),
+        cmocka_unit_test(test_garbage),
         cmocka_unit_test_teardown(test_laws, print_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-// Shared-memory layouts: wavefronts counted one by one against the formula, and the chosen layout against
-// every layout there is, for small tiles.
+// Shared-memory layouts: wavefronts counted one by one against the formula, and the chosen layout
+// against every layout there is, for small tiles.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,11 +28,13 @@ static kc_layout parse(const char *text) {
     return l;
 }
 
-// ---- counting ---------------------------------------------------------------------------------------
+// ---- counting
+// ---------------------------------------------------------------------------------------
 
-// Wavefronts of lanes [first, first + count) that each move vector_bytes at their byte address: in each
-// wavefront a bank gives one word, to whoever wants it.
-static int group_wavefronts(const uint32_t *address, int first, int count, int vector_bytes, int banks) {
+// Wavefronts of lanes [first, first + count) that each move vector_bytes at their byte address: in
+// each wavefront a bank gives one word, to whoever wants it.
+static int group_wavefronts(const uint32_t *address, int first, int count, int vector_bytes,
+                            int banks) {
     static uint8_t seen[MAX_WORDS];
     int in_bank[MAX_BANKS] = {0}, most = 1;
     memset(seen, 0, sizeof seen);
@@ -52,12 +54,14 @@ typedef struct {
     int count;
 } vector;
 
-// One warp's access, one instruction at a time, as the hardware would. Replica registers move nothing.
-static kc_layout_cost slow_cost(const kc_layout *threads, const kc_layout *memory, int element_bytes,
-                                int banks, int elements) {
+// One warp's access, one instruction at a time, as the hardware would. Replica registers move
+// nothing.
+static kc_layout_cost slow_cost(const kc_layout *threads, const kc_layout *memory,
+                                int element_bytes, int banks, int elements) {
     kc_linear access = kc_layout_access(threads, memory);
     uint32_t copies = kc_layout_replicas(threads, KC_LAYOUT_REGISTER);
-    int registers = 1 << threads->bits[KC_LAYOUT_REGISTER], lanes = 1 << threads->bits[KC_LAYOUT_LANE];
+    int registers = 1 << threads->bits[KC_LAYOUT_REGISTER],
+        lanes = 1 << threads->bits[KC_LAYOUT_LANE];
     int vector_bytes = elements * element_bytes;
     int word = vector_bytes < WORD_BYTES ? WORD_BYTES : vector_bytes;
     int group = banks * WORD_BYTES / word < 1 ? 1 : banks * WORD_BYTES / word;
@@ -75,16 +79,19 @@ static kc_layout_cost slow_cost(const kc_layout *threads, const kc_layout *memor
         vector v = {.count = 0};
         for (int i = 0; i < registers; i++) {
             uint32_t at = kc_linear_apply(&access, (uint32_t)i) * (uint32_t)element_bytes;
-            if ((uint32_t)i & copies || at / (uint32_t)vector_bytes != address[0] / (uint32_t)vector_bytes)
+            if ((uint32_t)i & copies ||
+                at / (uint32_t)vector_bytes != address[0] / (uint32_t)vector_bytes)
                 continue;
             assert_true(v.count < 16);
             v.registers[v.count++] = i;
             moved[i] = 1;
         }
         assert_int_equal(v.count, elements);
-        for (int lane = 0; lane < lanes; lane++) // every lane agrees on where in the vector each one goes
+        for (int lane = 0; lane < lanes;
+             lane++) // every lane agrees on where in the vector each one goes
             for (int i = 0; i < v.count; i++) {
-                uint32_t mine = kc_linear_apply(&access, (uint32_t)(v.registers[i] | lane * registers));
+                uint32_t mine =
+                    kc_linear_apply(&access, (uint32_t)(v.registers[i] | lane * registers));
                 uint32_t first = kc_linear_apply(&access, (uint32_t)v.registers[i]);
                 assert_int_equal(mine % (uint32_t)elements, first % (uint32_t)elements);
                 assert_int_equal(mine / (uint32_t)elements, address[lane] / (uint32_t)vector_bytes);
@@ -99,7 +106,8 @@ static kc_layout_cost slow_cost(const kc_layout *threads, const kc_layout *memor
     return cost;
 }
 
-static void check_cost(const kc_layout *threads, const kc_layout *memory, int element_bytes, int banks) {
+static void check_cost(const kc_layout *threads, const kc_layout *memory, int element_bytes,
+                       int banks) {
     kc_layout_cost cost = kc_layout_access_cost(threads, memory, element_bytes, banks);
     kc_layout_cost slow =
         slow_cost(threads, memory, element_bytes, banks, cost.vector_bytes / element_bytes);
@@ -118,16 +126,19 @@ static void shuffle(uint32_t *v, int n) {
 
 // Threads with `lanes` lane bits; unit vectors dealt at random, lanes left over are replicas.
 static kc_layout random_threads(int bits, int lanes, int warps, bool plain) {
-    kc_layout l = {.rank = 2, .log_tile = {(uint8_t)(bits / 2), (uint8_t)(bits - bits / 2)}, .reps = {1, 1}};
+    kc_layout l = {
+        .rank = 2, .log_tile = {(uint8_t)(bits / 2), (uint8_t)(bits - bits / 2)}, .reps = {1, 1}};
     uint32_t order[16];
-    for (int i = 0; i < bits; i++) order[i] = UINT32_C(1) << i;
+    for (int i = 0; i < bits; i++)
+        order[i] = UINT32_C(1) << i;
     shuffle(order, bits);
     for (int i = 1; i < bits && !plain; i++)
         if (pick(0, 2) == 0) order[i] ^= order[pick(0, (uint32_t)i - 1)];
     l.bits[KC_LAYOUT_LANE] = (uint8_t)lanes;
     for (int i = 0; i < bits; i++) {
         if (i < lanes && pick(0, 9) != 0) l.basis[KC_LAYOUT_LANE][i] = order[i];
-        else if (i >= lanes && i < lanes + warps) l.basis[KC_LAYOUT_WARP][l.bits[KC_LAYOUT_WARP]++] = order[i];
+        else if (i >= lanes && i < lanes + warps)
+            l.basis[KC_LAYOUT_WARP][l.bits[KC_LAYOUT_WARP]++] = order[i];
         else l.basis[KC_LAYOUT_REGISTER][l.bits[KC_LAYOUT_REGISTER]++] = order[i];
     }
     return l;
@@ -168,7 +179,8 @@ static void test_counting(void **state) {
     }
 }
 
-// ---- choosing -------------------------------------------------------------------------------------------
+// ---- choosing
+// -------------------------------------------------------------------------------------------
 
 static bool independent(const uint32_t *v, int n) {
     for (uint32_t mask = 1; mask < UINT32_C(1) << n; mask++) {
@@ -189,7 +201,8 @@ typedef struct {
 static void score(search *s, const kc_layout *memory) {
     kc_layout_cost a = kc_layout_access_cost(s->writer, memory, s->element_bytes, s->banks);
     kc_layout_cost b = kc_layout_access_cost(s->reader, memory, s->element_bytes, s->banks);
-    int64_t wavefronts = a.wavefronts + b.wavefronts, instructions = a.instructions + b.instructions;
+    int64_t wavefronts = a.wavefronts + b.wavefronts,
+            instructions = a.instructions + b.instructions;
     if (wavefronts > s->wavefronts) return;
     if (wavefronts == s->wavefronts && instructions >= s->instructions) return;
     s->wavefronts = wavefronts;
@@ -252,28 +265,42 @@ static void test_kernels(void **state) {
     check_free("#layout<tile: 32x32, reg: [0,1] [0,2], lane: [0,4] [0,8] [0,16] [1,0] [2,0], "
                "warp: [4,0] [8,0] [16,0]>",
                "#layout<tile: 32x32, reg: [1,0] [2,0], lane: [4,0] [8,0] [16,0] [0,1] [0,2], "
-               "warp: [0,4] [0,8] [0,16]>", 4, 32, 16, 4);
-    // a 64x64 f16 tile written in rows of 16 bytes and read by ldmatrix, whose addresses are rows of 16 bytes
-    check_free("#layout<tile: 64x64, reg: [0,1] [0,2] [0,4] [32,0], lane: [0,8] [0,16] [0,32] [1,0] [2,0], "
+               "warp: [0,4] [0,8] [0,16]>",
+               4, 32, 16, 4);
+    // a 64x64 f16 tile written in rows of 16 bytes and read by ldmatrix, whose addresses are rows
+    // of 16 bytes
+    check_free("#layout<tile: 64x64, reg: [0,1] [0,2] [0,4] [32,0], lane: [0,8] [0,16] [0,32] "
+               "[1,0] [2,0], "
                "warp: [4,0] [8,0] [16,0]>",
-               "#layout<tile: 64x64, reg: [0,1] [0,2] [0,4] [0,16] [0,32], lane: [1,0] [2,0] [4,0] [8,0] [0,8], "
-               "warp: [16,0] [32,0] [0,0]>", 2, 32, 16, 16);
+               "#layout<tile: 64x64, reg: [0,1] [0,2] [0,4] [0,16] [0,32], lane: [1,0] [2,0] [4,0] "
+               "[8,0] [0,8], "
+               "warp: [16,0] [32,0] [0,0]>",
+               2, 32, 16, 16);
     // the same on 64 lanes and 64 banks
-    check_free("#layout<tile: 64x64, reg: [0,1] [0,2] [0,4], lane: [0,8] [0,16] [0,32] [1,0] [2,0] [4,0], "
-               "warp: [8,0] [16,0] [32,0]>",
-               "#layout<tile: 64x64, reg: [0,1] [0,2] [0,4] [0,32], lane: [1,0] [2,0] [4,0] [8,0] [0,8] [0,16], "
-               "warp: [16,0] [32,0] [0,0]>", 2, 64, 16, 16);
+    check_free(
+        "#layout<tile: 64x64, reg: [0,1] [0,2] [0,4], lane: [0,8] [0,16] [0,32] [1,0] [2,0] [4,0], "
+        "warp: [8,0] [16,0] [32,0]>",
+        "#layout<tile: 64x64, reg: [0,1] [0,2] [0,4] [0,32], lane: [1,0] [2,0] [4,0] [8,0] [0,8] "
+        "[0,16], "
+        "warp: [16,0] [32,0] [0,0]>",
+        2, 64, 16, 16);
     // an accumulator of m16n8 fragments, f32, to rows of 16 bytes for the global store
-    check_free("#layout<tile: 64x32, reg: [0,1] [8,0] [0,8] [0,16], lane: [0,2] [0,4] [1,0] [2,0] [4,0], "
-               "warp: [16,0] [32,0]>",
-               "#layout<tile: 64x32, reg: [0,1] [0,2] [16,0] [32,0], lane: [0,4] [0,8] [0,16] [1,0] [2,0], "
-               "warp: [4,0] [8,0]>", 4, 32, 8, 16);
+    check_free(
+        "#layout<tile: 64x32, reg: [0,1] [8,0] [0,8] [0,16], lane: [0,2] [0,4] [1,0] [2,0] [4,0], "
+        "warp: [16,0] [32,0]>",
+        "#layout<tile: 64x32, reg: [0,1] [0,2] [16,0] [32,0], lane: [0,4] [0,8] [0,16] [1,0] "
+        "[2,0], "
+        "warp: [4,0] [8,0]>",
+        4, 32, 16, 8);
 }
 
 static void test_row_major_transpose_conflicts(void **state) {
     (void)state;
-    kc_layout columns = parse("#layout<tile: 32x32, reg: [0,1] [0,2] [0,4], lane: [1,0] [2,0] [4,0] [8,0] [16,0], "
-                              "warp: [0,8] [0,16]>"), memory;
+    kc_layout
+        columns = parse(
+            "#layout<tile: 32x32, reg: [0,1] [0,2] [0,4], lane: [1,0] [2,0] [4,0] [8,0] [16,0], "
+            "warp: [0,8] [0,16]>"),
+        memory;
     assert_null(kc_layout_memory(&memory, 2, (int[]){32, 32}, (int[]){0, 1}));
     kc_layout_cost along = kc_layout_access_cost(&columns, &memory, 4, 32);
     assert_int_equal(along.conflicts, 0);
