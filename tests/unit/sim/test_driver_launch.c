@@ -1,0 +1,355 @@
+/* Images, modules, launches, faults and reports on the simulated driver. */
+#include "tests/unit/sim/driver_fixture.h"
+
+/* ---- images and modules
+ * ----------------------------------------------------------------------------- */
+
+static void put(unsigned char *at, uint64_t value, size_t bytes) {
+    memcpy(at, &value, bytes);
+}
+
+/* A fat binary of one entry around `payload`. */
+static unsigned char *fatbin(const void *payload, size_t bytes, int kind, int sm, uint64_t flags,
+                             size_t expanded) {
+    unsigned char *image = calloc(1, 16 + 64 + bytes);
+    assert_non_null(image);
+    put(image, 0xba55ed50u, 4);
+    put(image + 4, 1, 2);
+    put(image + 6, 16, 2);
+    put(image + 8, 64 + bytes, 8);
+    put(image + 16, (uint64_t)kind, 2);
+    put(image + 20, 64, 4);
+    put(image + 24, bytes, 8);
+    put(image + 32, bytes, 4);
+    put(image + 44, (uint64_t)sm, 4);
+    put(image + 56, flags, 8);
+    put(image + 72, expanded, 8);
+    memcpy(image + 80, payload, bytes);
+    return image;
+}
+
+static void refused(CUresult expected, const void *image, const char *part_of_log) {
+    char log[256] = "untouched";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_OPTIMIZATION_LEVEL};
+    void *values[] = {log, (void *)(uintptr_t)sizeof log, (void *)3};
+    CUmodule module = (CUmodule)log;
+    assert_int_equal(cuModuleLoadDataEx(&module, image, 3, options, values), expected);
+    if (strstr(log, part_of_log) == NULL) fail_msg("'%s' lacks '%s'", log, part_of_log);
+    assert_int_equal((uintptr_t)values[1], strlen(log) + 1);
+}
+
+static void images(void **state) {
+    (void)state;
+    CUmodule module;
+    refused(CUDA_ERROR_NO_BINARY_FOR_GPU, "\177ELF\2\1\1\0", "cubin");
+    refused(CUDA_ERROR_INVALID_IMAGE, "\1\2\3", "neither");
+    refused(CUDA_ERROR_INVALID_IMAGE, "", "neither");
+    refused(CUDA_ERROR_INVALID_PTX,
+            ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n  foo.bar;\n}\n",
+            "line 5");
+    refused(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, ".version 99.0\n.target sm_80\n.address_size 64\n",
+            "");
+    refused(CUDA_ERROR_NO_BINARY_FOR_GPU, ".version 8.6\n.target sm_100\n.address_size 64\n", "");
+    unsigned char *image = fatbin("\177ELF", 4, 2, 90, 0, 0);
+    refused(CUDA_ERROR_NO_BINARY_FOR_GPU, image, "no PTX");
+    free(image);
+    image = fatbin(saxpy_ptx, sizeof saxpy_ptx, 1, 120, 0, 0);
+    refused(CUDA_ERROR_NO_BINARY_FOR_GPU, image, "newer");
+    free(image);
+    image = fatbin("\xf0\xff\xff", 3, 1, 80, 0x2000, 100); /* LZ4 that ends too early */
+    refused(CUDA_ERROR_NO_BINARY_FOR_GPU, image, "decompressed");
+    free(image);
+    FAILS(INVALID_VALUE, cuModuleLoadData(&module, NULL));
+    FAILS(FILE_NOT_FOUND, cuModuleLoad(&module, "/nonexistent/file.ptx"));
+    CUjit_option unknown = (CUjit_option)4000;
+    void *value = NULL;
+    FAILS(INVALID_VALUE, cuModuleLoadDataEx(&module, saxpy_ptx, 1, &unknown, &value));
+}
+
+/* LZ4 with literals only, and a match that copies its own output. */
+static void compressed_images(void **state) {
+    (void)state;
+    CUmodule module;
+    size_t length = sizeof saxpy_ptx - 1;
+    unsigned char *packed = malloc(length + length / 255 + 16), *at = packed;
+    assert_non_null(packed);
+    *at++ = 0x1f; /* one literal and a long match of blanks, which PTX may start with */
+    *at++ = ' ';
+    *at++ = 1;
+    *at++ = 0;
+    *at++ = 100 - 4 - 15;
+    *at++ = 0xf0;
+    size_t left = length - 15;
+    for (; left >= 255; left -= 255)
+        *at++ = 255;
+    *at++ = (unsigned char)left;
+    memcpy(at, saxpy_ptx, length);
+    at += length;
+    unsigned char *image = fatbin(packed, (size_t)(at - packed), 1, 80, 0x2000, 1 + 100 + length);
+    OK(cuModuleLoadFatBinary(&module, image));
+    OK(cuModuleUnload(module));
+    const void *wrapper[3] = {NULL, image, NULL};
+    put((unsigned char *)wrapper, 0x466243b1u, 4);
+    OK(cuModuleLoadData(&module, wrapper));
+    OK(cuModuleUnload(module));
+    free(image);
+    free(packed);
+}
+
+static void modules(void **state) {
+    (void)state;
+    CUmodule module, of;
+    CUfunction function, none;
+    CUdeviceptr table;
+    size_t bytes, offset;
+    const char *name;
+    unsigned count;
+    OK(cuModuleLoadData(&module, saxpy_ptx));
+    OK(cuModuleGetFunction(&function, module, "saxpy"));
+    FAILS(NOT_FOUND, cuModuleGetFunction(&none, module, "daxpy"));
+    FAILS(INVALID_HANDLE, cuModuleGetFunction(&none, (CUmodule)function, "saxpy"));
+    OK(cuModuleGetFunctionCount(&count, module));
+    assert_int_equal(count, 1);
+    OK(cuFuncGetName(&name, function));
+    assert_string_equal(name, "saxpy");
+    OK(cuFuncGetModule(&of, function));
+    assert_ptr_equal(of, module);
+    OK(cuFuncGetParamInfo(function, 2, &offset, &bytes));
+    assert_int_equal(offset, 16);
+    assert_int_equal(bytes, 4);
+    FAILS(INVALID_VALUE, cuFuncGetParamInfo(function, 4, &offset, &bytes));
+    OK(cuModuleGetGlobal_v2(&table, &bytes, module, "table"));
+    assert_int_equal(bytes, 16);
+    OK(cuMemsetD8_v2(table, 1, 16));
+    FAILS(INVALID_VALUE, cuMemsetD8_v2(table, 1, 17));
+    FAILS(NOT_FOUND, cuModuleGetGlobal_v2(&table, &bytes, module, "chair"));
+    int value;
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
+    assert_int_equal(value, 1024);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_BINARY_VERSION, function));
+    assert_int_equal(value, 90);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+    assert_int_equal(value, 49152);
+    FAILS(INVALID_VALUE,
+          cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232449));
+    OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232448));
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+    assert_int_equal(value, 232448);
+    FAILS(INVALID_VALUE, cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS, 8));
+    OK(cuModuleUnload(module));
+    FAILS(INVALID_HANDLE, cuModuleUnload(module));
+    FAILS(INVALID_HANDLE, cuFuncGetName(&name, function));
+}
+
+static void libraries(void **state) {
+    (void)state;
+    CUlibrary library;
+    CUkernel kernel;
+    CUfunction function;
+    CUmodule module;
+    const char *name;
+    OK(cuLibraryLoadData(&library, saxpy_ptx, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetKernel(&kernel, library, "saxpy"));
+    FAILS(NOT_FOUND, cuLibraryGetKernel(&kernel, library, "daxpy"));
+    OK(cuKernelGetName(&name, kernel));
+    assert_string_equal(name, "saxpy");
+    OK(cuKernelGetFunction(&function, kernel));
+    OK(cuLibraryGetModule(&module, library));
+    FAILS(NOT_PERMITTED, cuModuleUnload(module));
+    OK(cuLibraryUnload(library));
+    FAILS(INVALID_HANDLE, cuKernelGetFunction(&function, kernel));
+}
+
+/* ---- launches
+ * --------------------------------------------------------------------------------------- */
+
+static void launches(void **state) {
+    (void)state;
+    saxpy s;
+    saxpy_open(&s, 1000);
+    OK(saxpy_launch(&s, NULL));
+    saxpy_check(&s, 1);
+    struct {
+        CUdeviceptr x, y;
+        float a;
+        uint32_t n;
+    } block = {s.x, s.y, s.a, s.n};
+    size_t bytes = sizeof block;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &block, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                     CU_LAUNCH_PARAM_END};
+    OK(cuLaunchKernel(s.function, 8, 1, 1, 128, 1, 1, 0, NULL, NULL, extra));
+    saxpy_check(&s, 2);
+    driver_launch_attribute priority = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY};
+    driver_launch_config config = {8, 1, 1, 128, 1, 1, 0, NULL, &priority, 1};
+    OK(cuLaunchKernelEx(&config, s.function, s.arguments, NULL));
+    saxpy_check(&s, 3);
+    OK(cuLaunchCooperativeKernel(s.function, 8, 1, 1, 128, 1, 1, 0, NULL, s.arguments));
+    saxpy_check(&s, 4);
+    FAILS(COOPERATIVE_LAUNCH_TOO_LARGE,
+          cuLaunchCooperativeKernel(s.function, 1000, 1, 1, 1024, 1, 1, 0, NULL, s.arguments));
+    saxpy_close(&s);
+}
+
+static void bad_launches(void **state) {
+    (void)state;
+    saxpy s;
+    CUcontext other;
+    saxpy_open(&s, 1000);
+    void **arguments = s.arguments, *extra[] = {CU_LAUNCH_PARAM_END};
+    CUfunction f = s.function;
+    FAILS(INVALID_VALUE, cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+    FAILS(INVALID_VALUE, cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, NULL, arguments, extra));
+    FAILS(INVALID_VALUE, cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, extra));
+    FAILS(INVALID_VALUE, cuLaunchKernel(f, 0, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
+    FAILS(INVALID_VALUE, cuLaunchKernel(f, 1, 1, 1, 2048, 1, 1, 0, NULL, arguments, NULL));
+    FAILS(INVALID_VALUE, cuLaunchKernel(f, 1, 65536, 1, 32, 1, 1, 0, NULL, arguments, NULL));
+    FAILS(INVALID_VALUE, cuLaunchKernel(f, 1, 1, 1, 1, 1, 128, 0, NULL, arguments, NULL));
+    FAILS(INVALID_HANDLE,
+          cuLaunchKernel((CUfunction)&s, 1, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
+    FAILS(INVALID_HANDLE, cuLaunchKernel(NULL, 1, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
+    /* More than 48 KiB of shared memory has to be asked for. */
+    FAILS(INVALID_VALUE, cuLaunchKernel(f, 8, 1, 1, 128, 1, 1, 65536, NULL, arguments, NULL));
+    OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 65536));
+    OK(cuLaunchKernel(f, 8, 1, 1, 128, 1, 1, 65536, NULL, arguments, NULL));
+    FAILS(INVALID_VALUE, cuLaunchKernel(f, 8, 1, 1, 128, 1, 1, 65540, NULL, arguments, NULL));
+    saxpy_check(&s, 1); /* only one of them ran */
+    OK(cuCtxCreate_v2(&other, 0, 1));
+    FAILS(INVALID_HANDLE, saxpy_launch(&s, NULL)); /* a function of another context */
+    OK(cuCtxDestroy_v2(other));
+    saxpy_close(&s);
+}
+
+static void occupancy(void **state) {
+    (void)state;
+    saxpy s;
+    int blocks, grid, block;
+    saxpy_open(&s, 100);
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, s.function, 1024, 0));
+    assert_int_equal(blocks, 2);
+    OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, s.function, NULL, 0, 0));
+    assert_int_equal(block, 1024);
+    assert_int_equal(grid, 2 * 7);
+    FAILS(INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, s.function, 0, 0));
+    saxpy_close(&s);
+}
+
+/* ---- faults
+ * ------------------------------------------------------------------------------------------ */
+
+static void faults_poison_the_context(void **state) {
+    (void)state;
+    CUcontext context, fresh;
+    saxpy s;
+    CUdeviceptr pointer;
+    CUstream stream;
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    OK(cuStreamCreate(&stream, 0));
+    saxpy_open(&s, 100);
+    uint32_t honest = s.n;
+    s.n = 101; /* one past the end */
+    FAILS(ILLEGAL_ADDRESS, saxpy_launch(&s, stream));
+    s.n = honest;
+    FAILS(ILLEGAL_ADDRESS, saxpy_launch(&s, stream));
+    FAILS(ILLEGAL_ADDRESS, cuCtxSynchronize());
+    FAILS(ILLEGAL_ADDRESS, cuMemAlloc_v2(&pointer, 4));
+    FAILS(ILLEGAL_ADDRESS, cuMemFree_v2(s.x));
+    FAILS(ILLEGAL_ADDRESS, cuStreamQuery(stream));
+    char *text = kcsim_fault_text(0);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "saxpy"));
+    free(text);
+    char *json = kcsim_report_json(0);
+    assert_non_null(json);
+    assert_non_null(strstr(json, "out_of_bounds"));
+    free(json);
+    OK(cuCtxDestroy_v2(context));
+    kcsim_report_reset(0);
+    json = kcsim_report_json(0);
+    assert_non_null(json);
+    assert_null(strstr(json, "out_of_bounds"));
+    free(json);
+    OK(cuCtxCreate_v2(&fresh, 0, 0)); /* the device goes on */
+    saxpy_open(&s, 100);
+    OK(saxpy_launch(&s, NULL));
+    saxpy_check(&s, 1);
+    saxpy_close(&s);
+    OK(cuCtxDestroy_v2(fresh));
+}
+
+static void misaligned_addresses(void **state) {
+    (void)state;
+    CUcontext context;
+    saxpy s;
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    saxpy_open(&s, 100);
+    s.x += 2;
+    s.n = 50;
+    FAILS(MISALIGNED_ADDRESS, saxpy_launch(&s, NULL));
+    FAILS(MISALIGNED_ADDRESS, cuCtxSynchronize());
+    OK(cuCtxDestroy_v2(context));
+    kcsim_report_reset(0);
+}
+
+/* Hardware would not notice a value that nobody wrote: the launch fails, the context lives. */
+static void other_findings_do_not_poison(void **state) {
+    (void)state;
+    static const char ptx[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
+                              ".visible .entry branch(.param .u64 p)\n{\n"
+                              "  .reg .pred %p<2>;\n  .reg .b32 %r<2>;\n  .reg .b64 %rd<2>;\n"
+                              "  ld.param.u64 %rd1, [p];\n"
+                              "  ld.global.u32 %r1, [%rd1];\n"
+                              "  setp.eq.u32 %p1, %r1, 0;\n"
+                              "  @%p1 bra OUT;\n"
+                              "  st.global.u32 [%rd1], 1;\n"
+                              "OUT:\n  ret;\n}\n";
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr p;
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&function, module, "branch"));
+    OK(cuMemAlloc_v2(&p, 4));
+    void *arguments[] = {&p};
+    FAILS(LAUNCH_FAILED, cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuMemsetD32_v2(p, 0, 1));
+    OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    OK(cuCtxDestroy_v2(context));
+    kcsim_report_reset(0);
+}
+
+static void reports(void **state) {
+    (void)state;
+    CUcontext context;
+    saxpy s;
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    saxpy_open(&s, 10);
+    assert_int_equal(kcsim_set_seed(42), 0);
+    OK(saxpy_launch(&s, NULL));
+    saxpy_check(&s, 1);
+    OK(cuCtxSynchronize());
+    assert_true(file_has(report_path, "\"kernels\""));
+    assert_true(file_has(report_path, "saxpy"));
+    OK(cuCtxDestroy_v2(context));
+}
+
+int main(void) {
+    set_environment();
+    if (cuInit(0) != CUDA_SUCCESS) return 1;
+    const struct CMUnitTest tests[] = {
+        IN_CONTEXT(images),
+        IN_CONTEXT(compressed_images),
+        IN_CONTEXT(modules),
+        IN_CONTEXT(libraries),
+        IN_CONTEXT(launches),
+        IN_CONTEXT(bad_launches),
+        IN_CONTEXT(occupancy),
+        cmocka_unit_test(faults_poison_the_context),
+        cmocka_unit_test(misaligned_addresses),
+        cmocka_unit_test(other_findings_do_not_poison),
+        cmocka_unit_test(reports),
+    };
+    return clean_up(cmocka_run_group_tests(tests, NULL, NULL));
+}
