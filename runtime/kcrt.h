@@ -210,9 +210,11 @@ KCRT_API kcrt_status kcrt_function_workspace(kcrt_function *, const DLTensor *co
 KCRT_API kcrt_status kcrt_launch(kcrt_function *, kcrt_stream *, void *const *args, int n, void *workspace,
                                  size_t workspace_bytes);
 
-// On devices that define functions rather than kernels (`ref`): kcrt_launch, and for each argument i that is an output
-// and whose bounds[i] is not NULL, an upper bound of each element's error, in row-major order. Elsewhere KCRT_UNSUPPORTED.
-KCRT_API kcrt_status kcrt_launch_bounded(kcrt_function *, kcrt_stream *, void *const *args, int n, double *const *bounds);
+// On devices that define functions rather than kernels (`ref`): kcrt_launch, and for each argument i that is an output, in
+// row-major order, each element's value before it is rounded to the output's type (values[i]) and an upper bound of the
+// error that a right implementation may have (bounds[i]). Either list, and entries of it, may be NULL. Else KCRT_UNSUPPORTED.
+KCRT_API kcrt_status kcrt_launch_bounded(kcrt_function *, kcrt_stream *, void *const *args, int n, double *const *values,
+                                         double *const *bounds);
 
 // ---- For callers, such as generated headers, that have pointers rather than tensors ----------------------------
 static inline DLDataType kcrt_dtype(int code, int bits) {

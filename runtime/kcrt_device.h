@@ -37,7 +37,9 @@ typedef struct {
     int arg_count;
     const DLTensor *const *tensors; // by argument; NULL for a scalar. Checked against the function's signature
     const void *const *scalars;     // by argument; NULL for a tensor
-    double *const *bounds;          // by argument; NULL, or entries NULL: not wanted. Row-major, one per output element
+    // By argument, for outputs; NULL, or entries NULL: not wanted. Row-major, one per element, whatever the strides.
+    double *const *values;          // the value before it is rounded to the output's type
+    double *const *bounds;          // how far any right implementation may be from it, before rounding
     int symbol_count;               // every dimension and stride name, with its value
     const char *const *symbol_names;
     const int64_t *symbol_values;

@@ -161,7 +161,7 @@ static kcrt_status check_workspace(const launch *l, size_t given) {
 
 // ---- Functions that are executed from their IR ------------------------------------------------------------------
 
-static kcrt_status run_function(const launch *l, double *const *bounds) {
+static kcrt_status run_function(const launch *l, double *const *exact, double *const *bounds) {
     const kcrt_signature *s = l->f->signature;
     kcrt_device *device = l->f->module->device;
     const DLTensor *tensors[KCRT_MAX_ARGS];
@@ -173,7 +173,7 @@ static kcrt_status run_function(const launch *l, double *const *bounds) {
     }
     int symbols = s->dim_count + s->stride_count;
     for (int i = 0; i < symbols; i++) names[i] = s->symbols[i].name;
-    kcrt_function_call call = {s->arg_count, tensors, scalars, bounds, symbols, names, l->bound->values};
+    kcrt_function_call call = {s->arg_count, tensors, scalars, exact, bounds, symbols, names, l->bound->values};
     return kcrt_from_device(device->api, device->api->launch_function(device->handle, l->f->image, s->name, &call, l->stream));
 }
 
@@ -193,7 +193,7 @@ kcrt_status kcrt_launch(kcrt_function *f, kcrt_stream *stream, void *const *args
     if (!status) status = kcrt_bind(f->signature, &f->bind, args, n, true, &bound);
     if (status) return status;
     launch l = {.f = f, .args = args, .bound = &bound, .workspace = workspace, .stream = kcrt_native(stream)};
-    if (!f->target) return run_function(&l, NULL);
+    if (!f->target) return run_function(&l, NULL, NULL);
     int variant = 0;
     uint64_t needed = 0;
     status = choose(f, &bound, &variant, &needed);
@@ -204,7 +204,8 @@ kcrt_status kcrt_launch(kcrt_function *f, kcrt_stream *stream, void *const *args
     return status ? status : run_steps(&l, variant);
 }
 
-kcrt_status kcrt_launch_bounded(kcrt_function *f, kcrt_stream *stream, void *const *args, int n, double *const *bounds) {
+kcrt_status kcrt_launch_bounded(kcrt_function *f, kcrt_stream *stream, void *const *args, int n, double *const *values,
+                                double *const *bounds) {
     if (!f) return kcrt_null_argument("kcrt_launch_bounded");
     if (f->target)
         return kcrt_fail(KCRT_UNSUPPORTED, "%s runs kernels, which carry no error bounds; the device `ref` does.", f->module->device->name);
@@ -212,7 +213,7 @@ kcrt_status kcrt_launch_bounded(kcrt_function *f, kcrt_stream *stream, void *con
     kcrt_status status = check_stream(f, stream);
     if (!status) status = kcrt_bind(f->signature, &f->bind, args, n, true, &bound);
     launch l = {.f = f, .args = args, .bound = &bound, .stream = kcrt_native(stream)};
-    return status ? status : run_function(&l, bounds);
+    return status ? status : run_function(&l, values, bounds);
 }
 
 kcrt_status kcrt_function_workspace(kcrt_function *f, const DLTensor *const *args, int n, size_t *bytes) {

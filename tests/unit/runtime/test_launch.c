@@ -359,7 +359,7 @@ static void test_null_handles(void **state) {
     assert_int_equal(kcrt_launch(f, NULL, NULL, 6, NULL, 0), KCRT_INVALID_ARGUMENT);
     assert_int_equal(kcrt_alloc(NULL, 4, &p), KCRT_INVALID_ARGUMENT);
     assert_int_equal(kcrt_function_workspace(NULL, NULL, 0, &bytes), KCRT_INVALID_ARGUMENT);
-    assert_int_equal(kcrt_launch_bounded(f, NULL, c.args, 6, NULL), KCRT_UNSUPPORTED);
+    assert_int_equal(kcrt_launch_bounded(f, NULL, c.args, 6, NULL, NULL), KCRT_UNSUPPORTED);
 }
 
 static void test_register(void **state) {
