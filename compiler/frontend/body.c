@@ -33,6 +33,8 @@ static const kc_statement *find_statement(const kc_function *fn, const char *nam
     return NULL;
 }
 
+enum { MANY_ERRORS = 100 }; // further ones are not shown: they need no thought
+
 static const char *suggestion(kc_function *fn, const char *word) {
     static const char *const words[] = {"true", "false", "inf", "nan"};
     kc_suggest suggest;
@@ -50,39 +52,40 @@ kc_name *kc_body_lookup(kc_function *fn, const kc_ast *ast) {
         name->used = true;
         return name;
     }
-    const kc_statement *later = find_statement(fn, ast->text);
+    bool many = kc_diag_errors(fn->diag) > MANY_ERRORS;
+    const kc_statement *later = many ? NULL : find_statement(fn, ast->text);
     if (later)
         KC_FN_ERROR(fn, ast->loc, "'%s' is used before it is assigned, on line %u", ast->text, later->loc.line);
     else {
-        KC_FN_ERROR(fn, ast->loc, "'%s' is not defined%s", ast->text, suggestion(fn, ast->text));
+        KC_FN_ERROR(fn, ast->loc, "'%s' is not defined%s", ast->text, many ? "" : suggestion(fn, ast->text));
         add(fn, ast->text, ast->loc, kc_term_poison(ast->loc))->used = true; // once is enough
     }
     return NULL;
 }
 
-// The place that already has this name, or NULL.
-static const kc_loc *taken(const kc_function *fn, const char *text, const char **what) {
-    static const kc_loc none;
-    static const char *const words[] = {"true", "false", "inf", "nan", "and", "or", "not"};
-    const kc_dim *dim = find_dim(fn, text);
-    const kc_name *name = find(fn, text);
-    *what = dim ? "a dimension" : name && name->input ? "an input" : "another statement";
-    if (dim) return &dim->loc;
-    if (name) return &name->loc;
-    *what = "a word of the language";
+static bool is_word(const char *text) {
+    static const char *const words[] = {"true", "false", "inf", "nan"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(text, words[i])) return &none;
-    return NULL;
+        if (!strcmp(text, words[i])) return true;
+    return false;
+}
+
+// True when the name is free; else an error with a note where it was taken.
+static bool check_free(kc_function *fn, const kc_statement *statement) {
+    const kc_dim *dim = find_dim(fn, statement->name);
+    const kc_name *name = find(fn, statement->name);
+    if (is_word(statement->name))
+        KC_FN_ERROR(fn, statement->loc, "'%s' is a word of the language; choose another name", statement->name);
+    else if (dim || name) {
+        KC_FN_ERROR(fn, statement->loc, "'%s' is already the name of %s: each name is assigned once", statement->name,
+                    dim ? "a dimension" : name->input ? "an input" : "another statement");
+        kc_report(fn->diag, KC_NOTE, dim ? dim->loc : name->loc, "that one is here");
+    } else return true;
+    return false;
 }
 
 static void define(kc_function *fn, const kc_statement *statement, kc_term term) {
-    const char *what;
-    const kc_loc *before = taken(fn, statement->name, &what);
-    if (before) {
-        KC_FN_ERROR(fn, statement->loc, "'%s' is already the name of %s: each name is assigned once", statement->name, what);
-        if (before->line) kc_report(fn->diag, KC_NOTE, *before, "that one is here");
-        return;
-    }
+    if (!check_free(fn, statement)) return;
     kc_value *value = term.kind == KC_TERM_TENSOR ? term.value : NULL;
     if (value && value->def && !value->name) value->name = statement->name;
     add(fn, statement->name, statement->loc, term);
@@ -216,7 +219,9 @@ static kc_value *output_value(kc_function *fn, const kc_argument *output, const 
                      : type.elem == output->elem || (to_float && kc_dtype_is_float(type.elem));
     if (!same_kind) return output_kind_error(fn, output, name);
     if (!same_shape(fn, output, &type, name->loc)) return NULL;
-    return kc_body_materialize(fn, name->loc, term, output->elem, type.rank, type.shape);
+    kc_value *value = kc_body_materialize(fn, name->loc, term, output->elem, type.rank, type.shape);
+    if (value && term->kind != KC_TERM_TENSOR) value->name = name->name;
+    return value;
 }
 
 static kc_value *find_output(kc_function *fn, const kc_argument *output) {
@@ -255,5 +260,5 @@ void kc_body_return(kc_function *fn) {
     }
     fn->builder.loc = fn->loc;
     if (complete) kc_build(&fn->builder, KC_OP_RETURN, fn->n_outputs, values, 0, NULL);
-    if (complete && !fn->body.broken && !fn->incomplete) warn_unused(fn);
+    if (kc_diag_errors(fn->diag) == fn->errors_before) warn_unused(fn);
 }

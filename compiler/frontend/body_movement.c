@@ -42,10 +42,6 @@ kc_term kc_emit_transpose(kc_call *call) {
 
 // ---- reshape
 
-static bool has_division(const kc_expr *expr) {
-    return expr && (expr->kind == KC_EXPR_DIV || has_division(expr->a) || has_division(expr->b));
-}
-
 static bool is_minus_one(const kc_expr *extent) {
     int64_t value;
     return kc_expr_is_const(extent, &value) && value == -1;
@@ -60,10 +56,7 @@ static const kc_expr *missing_extent(kc_call *call, const kc_expr *total, int ra
         if (d != missing) rest = kc_dims_binary(fn, loc, KC_EXPR_MUL, rest, shape[d]);
     const kc_expr *quotient = rest ? kc_dims_binary(fn, loc, KC_EXPR_DIV, total, rest) : NULL;
     if (!quotient) return NULL;
-    int64_t divisor;
-    bool exact = !has_division(quotient) ||
-                 (kc_expr_is_const(rest, &divisor) && kc_expr_divisor(fn->pool, total) % divisor == 0);
-    if (exact) return quotient;
+    if (kc_dims_divides(fn, total, rest, quotient)) return quotient;
     KC_CALL_ERROR(call, loc, "-1 needs %s to be a multiple of %s, which cannot be shown", kc_dims_text(fn, total),
                   kc_dims_text(fn, rest));
     return NULL;

@@ -72,6 +72,14 @@ static bool at_keyword(parser *p) {
            (ahead.at + 1 == ahead.in.length || ahead.in.text[ahead.at + 1] != '=');
 }
 
+// A bracket that was opened on another line is worth a note: that is where one is usually missing.
+static kc_ast *fail_in_bracket(parser *p, kc_loc open, const char *text) {
+    bool noted = !p->failed && open.line != p->token.loc.line;
+    fail(p, p->token.loc, text);
+    if (noted) kc_report(p->diag, KC_NOTE, open, "inside the bracket that is opened here");
+    return NULL;
+}
+
 // Items up to the closing bracket; the opening one is the current token.
 static kc_ast *parse_items(parser *p, kc_ast *ast, kc_token_kind close, bool keywords) {
     kc_loc open = p->token.loc;
@@ -90,8 +98,7 @@ static kc_ast *parse_items(parser *p, kc_ast *ast, kc_token_kind close, bool key
         else if (p->token.kind == KC_TOKEN_END)
             return fail(p, open, close == KC_TOKEN_CLOSE ? "this '(' is never closed" : "this '[' is never closed");
         else if (p->token.kind != close)
-            return fail(p, p->token.loc,
-                        kc_arena_printf(p->arena, "expected ',' or %s, seen %s", kc_body_token_text(close), seen(p)));
+            return fail_in_bracket(p, open, kc_arena_printf(p->arena, "expected ',' or %s, seen %s", kc_body_token_text(close), seen(p)));
     }
     if (p->failed) return NULL;
     next(p);
@@ -127,7 +134,7 @@ static kc_ast *parse_group(parser *p) {
     if (!ast) return NULL;
     if (p->token.kind == KC_TOKEN_END) return fail(p, open, "this '(' is never closed");
     if (p->token.kind != KC_TOKEN_CLOSE)
-        return fail(p, p->token.loc, kc_arena_printf(p->arena, "expected ')', seen %s", seen(p)));
+        return fail_in_bracket(p, open, kc_arena_printf(p->arena, "expected ')', seen %s", seen(p)));
     next(p);
     return ast;
 }

@@ -16,15 +16,23 @@ static const kc_expr *binary(const place *p, kc_expr_kind kind, const kc_expr *a
     return a && b ? kc_dims_binary(p->fn, p->loc, kind, a, b) : NULL;
 }
 
+// a <= b; also where a is a part of something that is: M // 4 <= M.
+static bool known_le(const place *p, const kc_expr *a, const kc_expr *b) {
+    kc_expr_pool *pool = p->fn->pool;
+    if (kc_expr_known_le(pool, a, b)) return true;
+    bool divides = a->kind == KC_EXPR_FLOORDIV || a->kind == KC_EXPR_DIV || a->kind == KC_EXPR_CDIV;
+    return divides && kc_expr_min_value(pool, a->b) >= 1 && kc_expr_min_value(pool, a->a) >= 0 && known_le(p, a->a, b);
+}
+
 static const kc_expr *at_least(const place *p, const kc_expr *expr, const kc_expr *least) {
-    if (!expr || !least || kc_expr_known_le(p->fn->pool, least, expr)) return expr;
-    if (kc_expr_known_le(p->fn->pool, expr, least)) return least;
+    if (!expr || !least || known_le(p, least, expr)) return expr;
+    if (known_le(p, expr, least)) return least;
     return binary(p, KC_EXPR_MAX, expr, least);
 }
 
 static const kc_expr *at_most(const place *p, const kc_expr *expr, const kc_expr *most) {
-    if (!expr || !most || kc_expr_known_le(p->fn->pool, expr, most)) return expr;
-    if (kc_expr_known_le(p->fn->pool, most, expr)) return most;
+    if (!expr || !most || known_le(p, expr, most)) return expr;
+    if (known_le(p, most, expr)) return most;
     return binary(p, KC_EXPR_MIN, expr, most);
 }
 

@@ -156,7 +156,7 @@ const kc_expr *kc_dims_binary(kc_function *fn, kc_loc loc, kc_expr_kind kind, co
     int64_t divisor;
     bool divides = kind == KC_EXPR_FLOORDIV || kind == KC_EXPR_MOD || kind == KC_EXPR_DIV;
     if (divides && kc_expr_is_const(b, &divisor) && divisor == 0) {
-        KC_FN_ERROR(fn, loc, "division of a dimension by zero");
+        KC_FN_ERROR(fn, loc, "division by zero");
         return NULL;
     }
     return checked(fn, loc, kc_expr_binary(fn->pool, kind, a, b));
@@ -165,6 +165,12 @@ const kc_expr *kc_dims_binary(kc_function *fn, kc_loc loc, kc_expr_kind kind, co
 static bool has_division(const kc_expr *expr) {
     if (!expr) return false;
     return expr->kind == KC_EXPR_DIV || has_division(expr->a) || has_division(expr->b);
+}
+
+bool kc_dims_divides(kc_function *fn, const kc_expr *a, const kc_expr *b, const kc_expr *quotient) {
+    int64_t divisor;
+    return !has_division(quotient) ||
+           (kc_expr_is_const(b, &divisor) && kc_expr_divisor(fn->pool, a) % divisor == 0);
 }
 
 static bool is_declared_division(const kc_function *fn, const kc_expr *quotient) {
@@ -177,14 +183,11 @@ static const kc_expr *divide(kc_function *fn, kc_loc loc, const kc_expr *a, cons
                              bool in_body) {
     const kc_expr *quotient = kc_dims_binary(fn, loc, KC_EXPR_DIV, a, b);
     if (!quotient) return NULL;
-    int64_t divisor;
-    bool proved = !has_division(quotient) ||
-                  (kc_expr_is_const(b, &divisor) && kc_expr_divisor(fn->pool, a) % divisor == 0);
     if (!in_body) {
         if (fn->n_divisions < KC_MODEL_MAX_SYMBOLS) fn->divisions[fn->n_divisions++] = quotient;
         return quotient;
     }
-    if (proved || is_declared_division(fn, quotient)) return quotient;
+    if (kc_dims_divides(fn, a, b, quotient) || is_declared_division(fn, quotient)) return quotient;
     KC_FN_ERROR(fn, loc, "cannot show that %s divides %s: use a type with %s in its shape, facts in 'dims', or '//'",
                 kc_dims_text(fn, b), kc_dims_text(fn, a), kc_dims_text(fn, quotient));
     return NULL;

@@ -62,9 +62,7 @@ static const kc_yaml *required(kc_function *fn, const kc_yaml *map, const char *
 }
 
 static const kc_yaml *read_map(kc_function *fn, const kc_yaml *node, const char *what) {
-    const kc_yaml *map = node ? kc_model_map(fn->model, node, what) : NULL;
-    if (!map) fn->incomplete = true;
-    return map;
+    return node ? kc_model_map(fn->model, node, what) : NULL;
 }
 
 static void read_options(kc_function *fn, const kc_yaml *map) {
@@ -89,7 +87,8 @@ static void read_arguments(kc_function *fn, const kc_yaml *map) {
 
 static kc_function *create(kc_model *model, const char *name, kc_loc loc) {
     kc_function *fn = KC_NEW(model->arena, kc_function);
-    *fn = (kc_function){.arena = model->arena, .diag = model->diag, .model = model, .name = name, .loc = loc};
+    *fn = (kc_function){.arena = model->arena, .diag = model->diag, .model = model, .name = name, .loc = loc,
+                        .errors_before = kc_diag_errors(model->diag)};
     fn->dim_map = kc_map_create(fn->arena);
     fn->names = kc_map_create(fn->arena);
     fn->func = kc_func_create(model->module, name, loc);

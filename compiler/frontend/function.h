@@ -97,7 +97,7 @@ typedef struct {
     int n_names;
     kc_body body;
     int depth;          // of expression evaluation
-    bool incomplete;    // parts could not be read: say nothing about what they would have defined or used
+    int errors_before;  // in the sink when the function began
 } kc_function;
 
 #define KC_FN_ERROR(fn, loc, ...) kc_report((fn)->diag, KC_ERROR, (loc), __VA_ARGS__)
@@ -122,6 +122,8 @@ const kc_expr *kc_dims_eval(kc_function *, const kc_ast *, bool in_body); // NUL
 bool kc_dims_check_extent(kc_function *, kc_loc, const kc_expr *);
 // Arithmetic on integer expressions with the errors it can have: division by 0, overflow, size.
 const kc_expr *kc_dims_binary(kc_function *, kc_loc, kc_expr_kind, const kc_expr *, const kc_expr *);
+// Is the quotient a / b, an expression made with KC_EXPR_DIV, known to be exact?
+bool kc_dims_divides(kc_function *, const kc_expr *a, const kc_expr *b, const kc_expr *quotient);
 const char *kc_dims_text(kc_function *, const kc_expr *);
 
 // ---- types.c

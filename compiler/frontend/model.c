@@ -42,8 +42,8 @@ const char *kc_model_name(kc_model *model, const kc_yaml *node, const char *what
         return NULL;
     }
     if (node->length > KC_MODEL_MAX_NAME) {
-        kc_report(model->diag, KC_ERROR, node->loc, "%s has %zu characters; at most %d are allowed",
-                  what, node->length, (int)KC_MODEL_MAX_NAME);
+        kc_report(model->diag, KC_ERROR, node->loc, "a name has at most %d characters, this one has %zu",
+                  (int)KC_MODEL_MAX_NAME, node->length);
         return NULL;
     }
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {

@@ -133,13 +133,9 @@ static void read_argument(kc_function *fn, const kc_yaml *key, const kc_yaml *va
     if (fn->n_inputs + fn->n_outputs == KC_MODEL_MAX_ARGUMENTS) {
         KC_FN_ERROR(fn, key->loc, "function '%s' has more than %d arguments", fn->name,
                     (int)KC_MODEL_MAX_ARGUMENTS);
-        fn->incomplete = true;
         return;
     }
-    if (!name) {
-        fn->incomplete = true;
-        return;
-    }
+    if (!name) return;
     kc_argument *argument = &fn->arguments[fn->n_inputs + fn->n_outputs];
     *argument = (kc_argument){.name = name, .loc = key->loc, .output = output};
     bool good = value->kind == KC_YAML_MAP ? parse_argument_map(fn, argument, value)
