@@ -39,7 +39,7 @@ COMPILER_LIB := $(INTDIR)/libkccompiler.a
 SIM_LIB     := $(INTDIR)/libkcsim.a
 
 # Integer expressions are plain C that the compiler and the runtime share.
-RT_SHARED   := ir/expr.c ir/expr_parse.c
+RT_SHARED   := $(wildcard ir/expr*.c)
 
 -include build.mk
 .DEFAULT_GOAL := all
@@ -105,7 +105,11 @@ UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/test/%,$(UNIT_SRC))
 
 unit: $(UNIT_BIN)
-UNIT_LIBS = $(PASSES_LIB) $(IR_LIB)
+UNIT_LIBS = $(PASSES_LIB) $(TARGET_TABLES) $(IR_LIB)
+# Passes need the tables of targets, not their code generation.
+TARGET_TABLES := $(call obj,$(wildcard targets/target.c targets/parse.c targets/list.c targets/*/*_target.c))
+$(BUILD)/test/passes/%: UNIT_SYS = -lcjson
+$(BUILD)/test/passes/%: $(TARGET_TABLES)
 $(BUILD)/test/compiler/%: UNIT_LIBS = $(COMPILER_LIB) $(PASSES_LIB) $(TARGETS_LIB) $(IR_LIB) $(LIBDIR)/libkcrt.a
 $(BUILD)/test/compiler/%: UNIT_SYS = $(LLD_LIBS) $(LLVM_LIBS) -lyaml -lcjson -lstdc++
 $(BUILD)/test/compiler/%: $(COMPILER_LIB) $(TARGETS_LIB) $(LIBDIR)/libkcrt.a
