@@ -128,6 +128,10 @@ $(BUILD)/test/%: $(BUILD)/obj/tests/unit/%.o $(PASSES_LIB) $(IR_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $< -Wl,--start-group $(UNIT_LIBS) -Wl,--end-group $(UNIT_SYS) -lcmocka -lm -ldl -lpthread
 
+# ---- checks -----------------------------------------------------------------------------------------
+test: all unit
+	tests/run.sh $(BUILD) $(T)
+
 clean:
 	rm -rf $(BUILD)
 
