@@ -99,7 +99,7 @@ static const struct {
     {"rsqrt_f32", kc_math_rsqrt_f32, reference_rsqrt, 1.5},
     {"sin_f32", kc_math_sin_f32, sin, 1.75},
     {"cos_f32", kc_math_cos_f32, cos, 1.75},
-    {"tanh_f32", kc_math_tanh_f32, tanh, 1.5},
+    {"tanh_f32", kc_math_tanh_f32, tanh, 1.75},
     {"erf_f32", kc_math_erf_f32, erf, 1.25},
 };
 
