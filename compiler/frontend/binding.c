@@ -16,14 +16,17 @@ static void collect_types(solver *s) {
     const kc_output *outputs;
     int n_outputs = kc_func_outputs(s->func, &outputs);
     const kc_block *body = s->func->body;
-    for (int i = 0; i < body->n_args && s->n_types < MAX_TYPES; i++) s->types[s->n_types++] = &body->args[i]->type;
-    for (int i = 0; i < n_outputs && s->n_types < MAX_TYPES; i++) s->types[s->n_types++] = &outputs[i].type;
+    for (int i = 0; i < body->n_args && s->n_types < MAX_TYPES; i++)
+        s->types[s->n_types++] = &body->args[i]->type;
+    for (int i = 0; i < n_outputs && s->n_types < MAX_TYPES; i++)
+        s->types[s->n_types++] = &outputs[i].type;
 }
 
 // The only unknown symbol of an expression, -1 when it has none, -2 when it has several.
 static int only_unknown(const solver *s, const kc_expr *expr) {
     if (!expr) return -1;
-    if (expr->kind == KC_EXPR_SYMBOL) return s->bound[expr->symbol] == KC_BOUND_PASSED ? expr->symbol : -1;
+    if (expr->kind == KC_EXPR_SYMBOL)
+        return s->bound[expr->symbol] == KC_BOUND_PASSED ? expr->symbol : -1;
     int a = only_unknown(s, expr->a), b = only_unknown(s, expr->b);
     if (a == -1 || a == b) return b;
     return b == -1 ? a : -2;
@@ -32,7 +35,8 @@ static int only_unknown(const solver *s, const kc_expr *expr) {
 static void bind_bare(solver *s) {
     for (int i = 0; i < s->n_types; i++)
         for (int d = 0; d < s->types[i]->rank; d++)
-            if (s->types[i]->shape[d]->kind == KC_EXPR_SYMBOL) s->bound[s->types[i]->shape[d]->symbol] = KC_BOUND_SHAPE;
+            if (s->types[i]->shape[d]->kind == KC_EXPR_SYMBOL)
+                s->bound[s->types[i]->shape[d]->symbol] = KC_BOUND_SHAPE;
 }
 
 static bool bind_affine_once(solver *s) {
@@ -52,7 +56,8 @@ static void bind_strides(solver *s) {
     for (int i = 0; i < s->n_types; i++)
         for (int d = 0; d < s->types[i]->rank; d++) {
             const kc_expr *stride = s->types[i]->strides[0] ? s->types[i]->strides[d] : NULL;
-            if (stride && stride->kind == KC_EXPR_SYMBOL && s->bound[stride->symbol] == KC_BOUND_PASSED)
+            if (stride && stride->kind == KC_EXPR_SYMBOL &&
+                s->bound[stride->symbol] == KC_BOUND_PASSED)
                 s->bound[stride->symbol] = KC_BOUND_STRIDE;
         }
 }
@@ -64,7 +69,8 @@ void kc_func_bindings(const kc_op *func, kc_bound *bound) {
         bound[i] = strchr(kc_expr_symbol_name(s.pool, i), '.') ? KC_BOUND_SHAPE : KC_BOUND_PASSED;
     collect_types(&s);
     bind_bare(&s);
-    while (bind_affine_once(&s)) continue;
+    while (bind_affine_once(&s))
+        continue;
     bind_strides(&s);
 }
 
@@ -72,7 +78,8 @@ int kc_func_unbound_dims(const kc_op *func, int *symbols, int capacity) {
     enum { MAX_SYMBOLS = 4096 };
     kc_bound bound[MAX_SYMBOLS];
     int n_symbols = kc_expr_symbol_count(kc_op_pool(func)), n = 0;
-    if (n_symbols > MAX_SYMBOLS) kc_bug("function %s has %d symbols", kc_func_name(func), n_symbols);
+    if (n_symbols > MAX_SYMBOLS)
+        kc_bug("function %s has %d symbols", kc_func_name(func), n_symbols);
     kc_func_bindings(func, bound);
     for (int i = 0; i < n_symbols; i++) {
         if (bound[i] != KC_BOUND_PASSED) continue;

@@ -1,4 +1,5 @@
-// Statements and expressions: names get their meaning, operators become ops, and the last values become the outputs.
+// Statements and expressions: names get their meaning, operators become ops, and the last values
+// become the outputs.
 #include <string.h>
 
 #include "compiler/frontend/body_types.h"
@@ -40,9 +41,12 @@ static const char *suggestion(kc_function *fn, const char *word) {
     kc_suggest suggest;
     kc_suggest_start(&suggest, word);
     for (int i = 0; i < fn->n_names; i++)
-        if (fn->name_list[i]->term.kind != KC_TERM_POISON) kc_suggest_offer(&suggest, fn->name_list[i]->name);
-    for (int i = 0; i < fn->n_dims; i++) kc_suggest_offer(&suggest, fn->dims[i]->name);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) kc_suggest_offer(&suggest, words[i]);
+        if (fn->name_list[i]->term.kind != KC_TERM_POISON)
+            kc_suggest_offer(&suggest, fn->name_list[i]->name);
+    for (int i = 0; i < fn->n_dims; i++)
+        kc_suggest_offer(&suggest, fn->dims[i]->name);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        kc_suggest_offer(&suggest, words[i]);
     return kc_suggest_text(&suggest, fn->arena);
 }
 
@@ -55,9 +59,11 @@ kc_name *kc_body_lookup(kc_function *fn, const kc_ast *ast) {
     bool many = kc_diag_errors(fn->diag) > MANY_ERRORS;
     const kc_statement *later = many ? NULL : find_statement(fn, ast->text);
     if (later)
-        KC_FN_ERROR(fn, ast->loc, "'%s' is used before it is assigned, on line %u", ast->text, later->loc.line);
+        KC_FN_ERROR(fn, ast->loc, "'%s' is used before it is assigned, on line %u", ast->text,
+                    later->loc.line);
     else {
-        KC_FN_ERROR(fn, ast->loc, "'%s' is not defined%s", ast->text, many ? "" : suggestion(fn, ast->text));
+        KC_FN_ERROR(fn, ast->loc, "'%s' is not defined%s", ast->text,
+                    many ? "" : suggestion(fn, ast->text));
         add(fn, ast->text, ast->loc, kc_term_poison(ast->loc))->used = true; // once is enough
     }
     return NULL;
@@ -75,10 +81,14 @@ static bool check_free(kc_function *fn, const kc_statement *statement) {
     const kc_dim *dim = find_dim(fn, statement->name);
     const kc_name *name = find(fn, statement->name);
     if (is_word(statement->name))
-        KC_FN_ERROR(fn, statement->loc, "'%s' is a word of the language; choose another name", statement->name);
+        KC_FN_ERROR(fn, statement->loc, "'%s' is a word of the language; choose another name",
+                    statement->name);
     else if (dim || name) {
-        KC_FN_ERROR(fn, statement->loc, "'%s' is already the name of %s: each name is assigned once", statement->name,
-                    dim ? "a dimension" : name->input ? "an input" : "another statement");
+        KC_FN_ERROR(fn, statement->loc,
+                    "'%s' is already the name of %s: each name is assigned once", statement->name,
+                    dim           ? "a dimension"
+                    : name->input ? "an input"
+                                  : "another statement");
         kc_report(fn->diag, KC_NOTE, dim ? dim->loc : name->loc, "that one is here");
     } else return true;
     return false;
@@ -134,7 +144,8 @@ static kc_term eval_binary(kc_function *fn, const kc_ast *ast) {
 
 static kc_term eval_bool(kc_function *fn, const kc_ast *ast) {
     fn->builder.loc = ast->loc;
-    return kc_term_tensor(kc_build_const_int(&fn->builder, kc_type_tensor(KC_bool, 0, NULL), ast->integer), ast->loc);
+    return kc_term_tensor(
+        kc_build_const_int(&fn->builder, kc_type_tensor(KC_bool, 0, NULL), ast->integer), ast->loc);
 }
 
 static kc_term eval_node(kc_function *fn, const kc_ast *ast) {
@@ -151,14 +162,16 @@ static kc_term eval_node(kc_function *fn, const kc_ast *ast) {
     case KC_AST_STRING:
     case KC_AST_LIST: break;
     }
-    KC_FN_ERROR(fn, ast->loc, "expected a value, seen %s: it can only stand as an argument that asks for one",
+    KC_FN_ERROR(fn, ast->loc,
+                "expected a value, seen %s: it can only stand as an argument that asks for one",
                 ast->kind == KC_AST_LIST ? "a list" : "a string");
     return kc_term_poison(ast->loc);
 }
 
 kc_term kc_body_eval(kc_function *fn, const kc_ast *ast) {
     if (fn->depth >= KC_MODEL_MAX_NESTING) {
-        KC_FN_ERROR(fn, ast->loc, "the expression is nested deeper than %d levels; use more statements",
+        KC_FN_ERROR(fn, ast->loc,
+                    "the expression is nested deeper than %d levels; use more statements",
                     (int)KC_MODEL_MAX_NESTING);
         return kc_term_poison(ast->loc);
     }
@@ -176,7 +189,9 @@ static void define_inputs(kc_function *fn) {
         if (find_dim(fn, input->name)) continue; // reported
         kc_term term = kc_term_poison(input->loc);
         if (!input->broken)
-            term = kc_term_tensor(kc_block_add_arg(fn->model->module, fn->func->body, input->type, input->name), input->loc);
+            term = kc_term_tensor(
+                kc_block_add_arg(fn->model->module, fn->func->body, input->type, input->name),
+                input->loc);
         add(fn, input->name, input->loc, term)->input = true;
     }
 }
@@ -185,25 +200,32 @@ void kc_body_run(kc_function *fn) {
     define_inputs(fn);
     for (int i = 0; i < fn->body.count; i++) {
         const kc_statement *statement = &fn->body.statements[i];
-        define(fn, statement, statement->value ? kc_body_eval(fn, statement->value) : kc_term_poison(statement->loc));
+        define(fn, statement,
+               statement->value ? kc_body_eval(fn, statement->value)
+                                : kc_term_poison(statement->loc));
     }
 }
 
 // ---- outputs
 
-static kc_value *output_kind_error(kc_function *fn, const kc_argument *output, const kc_name *name) {
-    KC_FN_ERROR(fn, name->loc, "output '%s' is declared %s but '%s' is %s: write cast(..., \"%s\")", output->name,
-                kc_types_text(fn, &output->type), name->name, kc_term_text(fn, &name->term), kc_dtype_name(output->elem));
+static kc_value *output_kind_error(kc_function *fn, const kc_argument *output,
+                                   const kc_name *name) {
+    KC_FN_ERROR(fn, name->loc, "output '%s' is declared %s but '%s' is %s: write cast(..., \"%s\")",
+                output->name, kc_types_text(fn, &output->type), name->name,
+                kc_term_text(fn, &name->term), kc_dtype_name(output->elem));
     kc_report(fn->diag, KC_NOTE, output->loc, "declared here");
     return NULL;
 }
 
-static bool same_shape(kc_function *fn, const kc_argument *output, const kc_type *type, kc_loc loc) {
+static bool same_shape(kc_function *fn, const kc_argument *output, const kc_type *type,
+                       kc_loc loc) {
     bool same = output->rank == type->rank;
     for (int d = 0; same && d < output->rank; d++)
         same = kc_expr_known_equal(fn->pool, output->type.shape[d], type->shape[d]);
     if (same) return true;
-    KC_FN_ERROR(fn, loc, "output '%s' is declared %s but its value has type %s; the shapes cannot be shown to be equal",
+    KC_FN_ERROR(fn, loc,
+                "output '%s' is declared %s but its value has type %s; the shapes cannot be shown "
+                "to be equal",
                 output->name, kc_types_text(fn, &output->type), kc_types_text(fn, type));
     kc_report(fn->diag, KC_NOTE, output->loc, "declared here");
     return false;
@@ -213,10 +235,12 @@ static bool same_shape(kc_function *fn, const kc_argument *output, const kc_type
 static kc_value *output_value(kc_function *fn, const kc_argument *output, const kc_name *name) {
     const kc_term *term = &name->term;
     bool to_float = kc_dtype_is_float(output->elem);
-    kc_type type = term->kind == KC_TERM_TENSOR ? term->value->type : kc_type_tensor(output->elem, 0, NULL);
+    kc_type type =
+        term->kind == KC_TERM_TENSOR ? term->value->type : kc_type_tensor(output->elem, 0, NULL);
     bool same_kind = term->kind == KC_TERM_INT ? output->elem != KC_bool
-                     : term->kind == KC_TERM_REAL ? to_float
-                     : type.elem == output->elem || (to_float && kc_dtype_is_float(type.elem));
+                     : term->kind == KC_TERM_REAL
+                         ? to_float
+                         : type.elem == output->elem || (to_float && kc_dtype_is_float(type.elem));
     if (!same_kind) return output_kind_error(fn, output, name);
     if (!same_shape(fn, output, &type, name->loc)) return NULL;
     kc_value *value = kc_body_materialize(fn, name->loc, term, output->elem, type.rank, type.shape);
@@ -239,11 +263,15 @@ static kc_value *find_output(kc_function *fn, const kc_argument *output) {
 static void warn_unused(kc_function *fn) {
     for (int i = 0; i < fn->n_names; i++) {
         const kc_name *name = fn->name_list[i];
-        if (!name->used) kc_report(fn->diag, KC_WARNING, name->loc, "%s '%s' is never used", name->input ? "input" : "the value of", name->name);
+        if (!name->used)
+            kc_report(fn->diag, KC_WARNING, name->loc, "%s '%s' is never used",
+                      name->input ? "input" : "the value of", name->name);
     }
     for (int i = 0; i < fn->n_dims; i++)
         if (!fn->dims[i]->used)
-            kc_report(fn->diag, KC_WARNING, fn->dims[i]->loc, "dimension '%s' stands in no type and no statement; it must be passed at each launch",
+            kc_report(fn->diag, KC_WARNING, fn->dims[i]->loc,
+                      "dimension '%s' stands in no type and no statement; it must be passed at "
+                      "each launch",
                       fn->dims[i]->name);
 }
 
@@ -255,7 +283,8 @@ void kc_body_return(kc_function *fn) {
         values[i] = find_output(fn, output);
         complete = complete && values[i];
         if (output->broken) continue;
-        kc_output described = {.name = output->name, .type = output->type, .alias = output->alias, .loc = output->loc};
+        kc_output described = {
+            .name = output->name, .type = output->type, .alias = output->alias, .loc = output->loc};
         kc_func_add_output(fn->model->module, fn->func, &described);
     }
     fn->builder.loc = fn->loc;

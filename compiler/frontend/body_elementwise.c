@@ -1,4 +1,5 @@
-// Operators and elementwise ops: each asks which type its operands meet in, and whether the op has a meaning there.
+// Operators and elementwise ops: each asks which type its operands meet in, and whether the op has
+// a meaning there.
 #include "compiler/frontend/body_ops.h"
 
 static bool all_weak(int n, const kc_term *terms) {
@@ -9,9 +10,24 @@ static bool all_weak(int n, const kc_term *terms) {
 
 static kc_meet meet_of(kc_opcode code) {
     switch (code) {
-    case KC_OP_ABS: case KC_OP_NEG: case KC_OP_MIN: case KC_OP_MAX: case KC_OP_RELU: case KC_OP_CLAMP: return KC_MEET_KEEP;
-    case KC_OP_ADD: case KC_OP_SUB: case KC_OP_MUL: case KC_OP_FLOORDIV: case KC_OP_MOD: case KC_OP_POW: return KC_MEET_ARITHMETIC;
-    case KC_OP_EQ: case KC_OP_NE: case KC_OP_LT: case KC_OP_LE: case KC_OP_GT: case KC_OP_GE: return KC_MEET_COMPARE;
+    case KC_OP_ABS:
+    case KC_OP_NEG:
+    case KC_OP_MIN:
+    case KC_OP_MAX:
+    case KC_OP_RELU:
+    case KC_OP_CLAMP: return KC_MEET_KEEP;
+    case KC_OP_ADD:
+    case KC_OP_SUB:
+    case KC_OP_MUL:
+    case KC_OP_FLOORDIV:
+    case KC_OP_MOD:
+    case KC_OP_POW: return KC_MEET_ARITHMETIC;
+    case KC_OP_EQ:
+    case KC_OP_NE:
+    case KC_OP_LT:
+    case KC_OP_LE:
+    case KC_OP_GT:
+    case KC_OP_GE: return KC_MEET_COMPARE;
     default: return KC_MEET_REAL;
     }
 }
@@ -26,10 +42,12 @@ static bool is_rounding(kc_opcode code) {
 
 // Bools are compared, selected and combined; arithmetic on them wants a cast.
 static bool accepts(kc_function *fn, kc_loc loc, kc_opcode code, kc_meet meet, kc_dtype dtype) {
-    bool arithmetic = meet == KC_MEET_ARITHMETIC || meet == KC_MEET_REAL || code == KC_OP_ABS || code == KC_OP_NEG ||
-                      code == KC_OP_RELU;
+    bool arithmetic = meet == KC_MEET_ARITHMETIC || meet == KC_MEET_REAL || code == KC_OP_ABS ||
+                      code == KC_OP_NEG || code == KC_OP_RELU;
     if (dtype != KC_bool || !arithmetic) return true;
-    KC_FN_ERROR(fn, loc, "'%s' has no meaning for bool: cast it first, such as cast(x, \"i32\"), or use and, or, not",
+    KC_FN_ERROR(fn, loc,
+                "'%s' has no meaning for bool: cast it first, such as cast(x, \"i32\"), or use "
+                "and, or, not",
                 kc_op_table[code].name);
     return false;
 }
@@ -37,8 +55,8 @@ static bool accepts(kc_function *fn, kc_loc loc, kc_opcode code, kc_meet meet, k
 static kc_term logical(kc_function *fn, kc_loc loc, kc_opcode code, int n, const kc_term *terms) {
     for (int i = 0; i < n; i++) {
         if (terms[i].kind == KC_TERM_TENSOR && terms[i].value->type.elem == KC_bool) continue;
-        KC_FN_ERROR(fn, terms[i].loc, "'%s' combines bools, not %s: compare first, such as x != 0", kc_op_table[code].name,
-                    kc_term_text(fn, &terms[i]));
+        KC_FN_ERROR(fn, terms[i].loc, "'%s' combines bools, not %s: compare first, such as x != 0",
+                    kc_op_table[code].name, kc_term_text(fn, &terms[i]));
         return kc_term_poison(loc);
     }
     return kc_body_elementwise(fn, loc, code, n, terms, KC_bool);
@@ -48,12 +66,14 @@ static bool is_primitive(kc_opcode code) {
     return (kc_op_table[code].levels & KC_LEVEL_TENSOR) != 0;
 }
 
-static bool negative_power(kc_function *fn, kc_loc loc, kc_opcode code, kc_dtype dtype, const kc_term *exponent) {
+static bool negative_power(kc_function *fn, kc_loc loc, kc_opcode code, kc_dtype dtype,
+                           const kc_term *exponent) {
     int64_t value;
     if (code != KC_OP_POW || kc_dtype_is_float(dtype) || exponent->kind != KC_TERM_INT ||
         !kc_expr_is_const(exponent->expr, &value) || value >= 0)
         return false;
-    KC_FN_ERROR(fn, loc, "an integer to a negative power is no integer: cast the base to a float type");
+    KC_FN_ERROR(fn, loc,
+                "an integer to a negative power is no integer: cast the base to a float type");
     return true;
 }
 
@@ -61,11 +81,14 @@ static kc_term apply(kc_function *fn, kc_loc loc, kc_opcode code, int n, const k
     if (kc_term_any_poison(n, terms)) return kc_term_poison(loc);
     if (is_logical(code)) return logical(fn, loc, code, n, terms);
     kc_meet meet = meet_of(code);
-    if (all_weak(n, terms) && meet != KC_MEET_COMPARE && is_primitive(code)) return kc_weak_apply(fn, loc, code, n, terms);
+    if (all_weak(n, terms) && meet != KC_MEET_COMPARE && is_primitive(code))
+        return kc_weak_apply(fn, loc, code, n, terms);
     kc_dtype dtype = kc_body_meet(n, terms, meet);
     kc_dtype met = kc_body_meet(n, terms, KC_MEET_KEEP);
-    if (!accepts(fn, loc, code, meet, met) || negative_power(fn, loc, code, dtype, &terms[n - 1])) return kc_term_poison(loc);
-    if (is_rounding(code) && kc_dtype_is_integer(met)) return terms[0]; // integers are whole already
+    if (!accepts(fn, loc, code, meet, met) || negative_power(fn, loc, code, dtype, &terms[n - 1]))
+        return kc_term_poison(loc);
+    if (is_rounding(code) && kc_dtype_is_integer(met))
+        return terms[0]; // integers are whole already
     return kc_body_elementwise(fn, loc, code, n, terms, dtype);
 }
 
@@ -95,7 +118,8 @@ kc_term kc_emit_clamp(kc_call *call) {
 kc_term kc_emit_where(kc_call *call) {
     const kc_term *condition = &call->values[0];
     if (condition->kind != KC_TERM_TENSOR || condition->value->type.elem != KC_bool) {
-        KC_CALL_ERROR(call, condition->loc, "the condition of where must be bool, not %s: compare first, such as x != 0",
+        KC_CALL_ERROR(call, condition->loc,
+                      "the condition of where must be bool, not %s: compare first, such as x != 0",
                       kc_term_text(call->fn, condition));
         return kc_term_poison(call->loc);
     }
@@ -111,9 +135,11 @@ kc_term kc_emit_cast(kc_call *call) {
     if (dtype == KC_DTYPE_NONE) return kc_term_poison(call->loc);
     bool direct = x->kind == KC_TERM_TENSOR || kc_dtype_is_float(dtype) ||
                   (x->kind == KC_TERM_INT && dtype != KC_bool);
-    kc_value *value = direct ? kc_body_materialize(fn, call->loc, x, dtype, x->value ? x->value->type.rank : 0,
-                                                   x->value ? x->value->type.shape : NULL)
-                             : kc_weak_materialize(fn, call->loc, x, x->kind == KC_TERM_INT ? KC_i64 : KC_f32, 0, NULL);
+    kc_value *value =
+        direct ? kc_body_materialize(fn, call->loc, x, dtype, x->value ? x->value->type.rank : 0,
+                                     x->value ? x->value->type.shape : NULL)
+               : kc_weak_materialize(fn, call->loc, x, x->kind == KC_TERM_INT ? KC_i64 : KC_f32, 0,
+                                     NULL);
     if (value && value->type.elem != dtype) {
         fn->builder.loc = call->loc;
         value = kc_build_cast(&fn->builder, value, dtype);

@@ -1,5 +1,5 @@
-// Characters become tokens. Newlines end statements, except inside brackets; `#` starts a comment. Columns count code
-// points, so that diagnostics point at the right one behind any text.
+// Characters become tokens. Newlines end statements, except inside brackets; `#` starts a comment.
+// Columns count code points, so that diagnostics point at the right one behind any text.
 #include <ctype.h>
 #include <errno.h>
 #include <locale.h>
@@ -35,7 +35,8 @@ static void skip_blanks(kc_body_lexer *lexer) {
     for (;;) {
         int c = peek(lexer, 0);
         if (c == '#')
-            while (lexer->at < lexer->in.length && peek(lexer, 0) != '\n') advance(lexer);
+            while (lexer->at < lexer->in.length && peek(lexer, 0) != '\n')
+                advance(lexer);
         else if (c == ' ' || c == '\t' || (c == '\n' && lexer->brackets > 0)) advance(lexer);
         else return;
     }
@@ -48,9 +49,11 @@ static bool is_name(int c) {
 // Does a statement begin here, at the start of an unindented line?
 static bool at_statement(const kc_body_lexer *lexer) {
     size_t n = 0;
-    while (is_name(peek(lexer, n))) n++;
+    while (is_name(peek(lexer, n)))
+        n++;
     if (!n) return false;
-    while (peek(lexer, n) == ' ') n++;
+    while (peek(lexer, n) == ' ')
+        n++;
     return peek(lexer, n) == '=' && peek(lexer, n + 1) != '=';
 }
 
@@ -58,7 +61,8 @@ void kc_body_lex_skip_statement(kc_body_lexer *lexer) {
     for (; lexer->at < lexer->in.length; advance(lexer)) {
         int c = peek(lexer, 0);
         if (c == '#')
-            while (peek(lexer, 1) && peek(lexer, 1) != '\n') advance(lexer);
+            while (peek(lexer, 1) && peek(lexer, 1) != '\n')
+                advance(lexer);
         if (c == '(' || c == '[') lexer->brackets++;
         if (c == ')' || c == ']') lexer->brackets--;
         if (c != '\n') continue;
@@ -76,14 +80,18 @@ static kc_token error(kc_body_lexer *lexer, kc_token token, const char *text) {
 }
 
 static kc_token read_name(kc_body_lexer *lexer, kc_token token) {
-    static const struct { const char *word; kc_token_kind kind; } words[] = {
-        {"and", KC_TOKEN_AND}, {"or", KC_TOKEN_OR}, {"not", KC_TOKEN_NOT}};
+    static const struct {
+        const char *word;
+        kc_token_kind kind;
+    } words[] = {{"and", KC_TOKEN_AND}, {"or", KC_TOKEN_OR}, {"not", KC_TOKEN_NOT}};
     size_t start = lexer->at;
-    while (is_name(peek(lexer, 0))) advance(lexer);
+    while (is_name(peek(lexer, 0)))
+        advance(lexer);
     size_t length = lexer->at - start;
     if (length > KC_MODEL_MAX_NAME)
         return error(lexer, token,
-                     kc_arena_printf(lexer->arena, "a name has at most %d characters, this one has %zu",
+                     kc_arena_printf(lexer->arena,
+                                     "a name has at most %d characters, this one has %zu",
                                      (int)KC_MODEL_MAX_NAME, length));
     token.kind = KC_TOKEN_NAME;
     token.text = kc_arena_strndup(lexer->arena, lexer->in.text + start, length);
@@ -101,7 +109,8 @@ static double to_double(const char *text) {
 }
 
 static void skip_digits(kc_body_lexer *lexer) {
-    while (isdigit(peek(lexer, 0))) advance(lexer);
+    while (isdigit(peek(lexer, 0)))
+        advance(lexer);
 }
 
 // Digits, fraction, exponent; true when it has one of the latter two.
@@ -114,9 +123,11 @@ static bool scan_number(kc_body_lexer *lexer) {
         skip_digits(lexer);
     }
     int c = peek(lexer, 1), sign = c == '+' || c == '-';
-    if ((peek(lexer, 0) == 'e' || peek(lexer, 0) == 'E') && isdigit(peek(lexer, 1 + (size_t)sign))) {
+    if ((peek(lexer, 0) == 'e' || peek(lexer, 0) == 'E') &&
+        isdigit(peek(lexer, 1 + (size_t)sign))) {
         is_float = true;
-        for (int i = 0; i <= sign; i++) advance(lexer);
+        for (int i = 0; i <= sign; i++)
+            advance(lexer);
         skip_digits(lexer);
     }
     return is_float;
@@ -127,8 +138,10 @@ static kc_token read_number(kc_body_lexer *lexer, kc_token token) {
     bool is_float = scan_number(lexer);
     char *text = kc_arena_strndup(lexer->arena, lexer->in.text + start, lexer->at - start);
     if (is_name(peek(lexer, 0)) || peek(lexer, 0) == '.') {
-        while (is_name(peek(lexer, 0)) || peek(lexer, 0) == '.') advance(lexer);
-        return error(lexer, token, "malformed number: write decimal digits, such as 12, 0.5 or 1e-5");
+        while (is_name(peek(lexer, 0)) || peek(lexer, 0) == '.')
+            advance(lexer);
+        return error(lexer, token,
+                     "malformed number: write decimal digits, such as 12, 0.5 or 1e-5");
     }
     errno = 0;
     token.kind = is_float ? KC_TOKEN_FLOAT : KC_TOKEN_INT;
@@ -137,7 +150,8 @@ static kc_token read_number(kc_body_lexer *lexer, kc_token token) {
     if (is_float && token.number > 1.7976931348623157e308)
         return error(lexer, token, "the number is larger than any f64; write inf for infinity");
     if (!is_float && errno == ERANGE)
-        return error(lexer, token, "the integer does not fit i64; write it with a point for a float");
+        return error(lexer, token,
+                     "the integer does not fit i64; write it with a point for a float");
     return token;
 }
 
@@ -155,25 +169,39 @@ static kc_token read_string(kc_body_lexer *lexer, kc_token token) {
     return token;
 }
 
-static const struct { const char *text; kc_token_kind kind; } operators[] = { // longest first
-    {"**", KC_TOKEN_POW}, {"//", KC_TOKEN_FLOORDIV}, {"==", KC_TOKEN_EQ}, {"!=", KC_TOKEN_NE},
-    {"<=", KC_TOKEN_LE}, {">=", KC_TOKEN_GE}, {"<", KC_TOKEN_LT}, {">", KC_TOKEN_GT},
-    {"=", KC_TOKEN_ASSIGN}, {"+", KC_TOKEN_ADD}, {"-", KC_TOKEN_SUB}, {"*", KC_TOKEN_MUL},
-    {"/", KC_TOKEN_DIV}, {"%", KC_TOKEN_MOD}, {"(", KC_TOKEN_OPEN}, {")", KC_TOKEN_CLOSE},
-    {"[", KC_TOKEN_LIST_OPEN}, {"]", KC_TOKEN_LIST_CLOSE}, {",", KC_TOKEN_COMMA}};
+static const struct {
+    const char *text;
+    kc_token_kind kind;
+} operators[] = { // longest first
+    {"**", KC_TOKEN_POW},  {"//", KC_TOKEN_FLOORDIV}, {"==", KC_TOKEN_EQ},
+    {"!=", KC_TOKEN_NE},   {"<=", KC_TOKEN_LE},       {">=", KC_TOKEN_GE},
+    {"<", KC_TOKEN_LT},    {">", KC_TOKEN_GT},        {"=", KC_TOKEN_ASSIGN},
+    {"+", KC_TOKEN_ADD},   {"-", KC_TOKEN_SUB},       {"*", KC_TOKEN_MUL},
+    {"/", KC_TOKEN_DIV},   {"%", KC_TOKEN_MOD},       {"(", KC_TOKEN_OPEN},
+    {")", KC_TOKEN_CLOSE}, {"[", KC_TOKEN_LIST_OPEN}, {"]", KC_TOKEN_LIST_CLOSE},
+    {",", KC_TOKEN_COMMA}};
 
-static const struct { int c; const char *hint; } hints[] = {
-    {'@', "; use matmul(a, b)"}, {'&', "; use 'and'"}, {'|', "; use 'or'"},
-    {'!', "; use 'not' or '!='"}, {'~', "; use 'not'"}, {'^', "; use '**' for powers"},
-    {'.', "; values have no attributes or methods"}, {';', "; statements end at the end of the line"},
-    {'\\', "; lines continue inside brackets"}, {':', "; a statement is NAME = EXPRESSION"}};
+static const struct {
+    int c;
+    const char *hint;
+} hints[] = {{'@', "; use matmul(a, b)"},
+             {'&', "; use 'and'"},
+             {'|', "; use 'or'"},
+             {'!', "; use 'not' or '!='"},
+             {'~', "; use 'not'"},
+             {'^', "; use '**' for powers"},
+             {'.', "; values have no attributes or methods"},
+             {';', "; statements end at the end of the line"},
+             {'\\', "; lines continue inside brackets"},
+             {':', "; a statement is NAME = EXPRESSION"}};
 
 static kc_token unexpected(kc_body_lexer *lexer, kc_token token) {
     size_t start = lexer->at, length = 1;
     const char *hint = "";
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
         if (hints[i].c == peek(lexer, 0)) hint = hints[i].hint;
-    while ((peek(lexer, length) & 0xC0) == 0x80) length++;
+    while ((peek(lexer, length) & 0xC0) == 0x80)
+        length++;
     return error(lexer, token,
                  kc_arena_printf(lexer->arena, "unexpected '%.*s'%s", (int)length,
                                  lexer->in.text + start, hint));
@@ -186,7 +214,8 @@ static kc_token read_operator(kc_body_lexer *lexer, kc_token token) {
             memcmp(lexer->in.text + lexer->at, operators[i].text, length) != 0)
             continue;
         token.kind = operators[i].kind;
-        for (size_t j = 0; j < length; j++) advance(lexer);
+        for (size_t j = 0; j < length; j++)
+            advance(lexer);
         if (token.kind == KC_TOKEN_OPEN || token.kind == KC_TOKEN_LIST_OPEN) lexer->brackets++;
         if (token.kind == KC_TOKEN_CLOSE || token.kind == KC_TOKEN_LIST_CLOSE) lexer->brackets--;
         return token;

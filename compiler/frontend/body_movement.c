@@ -5,9 +5,11 @@ static kc_term poison(const kc_call *call) {
     return kc_term_poison(call->loc);
 }
 
-static kc_value *build(kc_call *call, kc_dtype dtype, int rank, const kc_expr *const *shape, int n, kc_value *const *operands) {
+static kc_value *build(kc_call *call, kc_dtype dtype, int rank, const kc_expr *const *shape, int n,
+                       kc_value *const *operands) {
     call->fn->builder.loc = call->loc;
-    return kc_build_1(&call->fn->builder, call->op->code, kc_type_tensor(dtype, rank, shape), n, operands);
+    return kc_build_1(&call->fn->builder, call->op->code, kc_type_tensor(dtype, rank, shape), n,
+                      operands);
 }
 
 // ---- transpose
@@ -20,8 +22,8 @@ kc_term kc_emit_transpose(kc_call *call) {
     const kc_expr *shape[KC_MAX_RANK];
     bool seen[KC_MAX_RANK] = {false};
     if (list->count != x->type.rank) {
-        KC_CALL_ERROR(call, list->loc, "'perm' has %d entries but %s has %d dimensions", list->count,
-                      kc_types_text(call->fn, &x->type), x->type.rank);
+        KC_CALL_ERROR(call, list->loc, "'perm' has %d entries but %s has %d dimensions",
+                      list->count, kc_types_text(call->fn, &x->type), x->type.rank);
         return poison(call);
     }
     for (int d = 0; d < list->count; d++) {
@@ -47,8 +49,10 @@ static bool is_minus_one(const kc_expr *extent) {
     return kc_expr_is_const(extent, &value) && value == -1;
 }
 
-// The extent that -1 stands for, or NULL: `total` divided by all the others, provided that this is exact.
-static const kc_expr *missing_extent(kc_call *call, const kc_expr *total, int rank, const kc_expr *const *shape, int missing) {
+// The extent that -1 stands for, or NULL: `total` divided by all the others, provided that this is
+// exact.
+static const kc_expr *missing_extent(kc_call *call, const kc_expr *total, int rank,
+                                     const kc_expr *const *shape, int missing) {
     kc_function *fn = call->fn;
     kc_loc loc = kc_call_loc(call, 1);
     const kc_expr *rest = kc_expr_const(fn->pool, 1);
@@ -57,8 +61,8 @@ static const kc_expr *missing_extent(kc_call *call, const kc_expr *total, int ra
     const kc_expr *quotient = rest ? kc_dims_binary(fn, loc, KC_EXPR_DIV, total, rest) : NULL;
     if (!quotient) return NULL;
     if (kc_dims_divides(fn, total, rest, quotient)) return quotient;
-    KC_CALL_ERROR(call, loc, "-1 needs %s to be a multiple of %s, which cannot be shown", kc_dims_text(fn, total),
-                  kc_dims_text(fn, rest));
+    KC_CALL_ERROR(call, loc, "-1 needs %s to be a multiple of %s, which cannot be shown",
+                  kc_dims_text(fn, total), kc_dims_text(fn, rest));
     return NULL;
 }
 
@@ -84,12 +88,17 @@ kc_term kc_emit_reshape(kc_call *call) {
     const kc_expr *total = kc_types_elements(fn, call->loc, &x->type);
     if (!total || !fill_missing(call, total, rank, shape)) return poison(call);
     kc_type type = kc_type_tensor(x->type.elem, rank, shape);
-    const kc_expr *elements = kc_types_check(fn, kc_call_loc(call, 1), &type) ? kc_types_elements(fn, call->loc, &type) : NULL;
+    const kc_expr *elements = kc_types_check(fn, kc_call_loc(call, 1), &type)
+                                  ? kc_types_elements(fn, call->loc, &type)
+                                  : NULL;
     if (!elements) return poison(call);
     if (!kc_expr_known_equal(fn->pool, total, elements)) {
-        KC_CALL_ERROR(call, call->loc, "cannot reshape %s to %s: %s and %s elements %s", kc_types_text(fn, &x->type),
-                      kc_types_text(fn, &type), kc_dims_text(fn, total), kc_dims_text(fn, elements),
-                      kc_expr_is_const(total, NULL) && kc_expr_is_const(elements, NULL) ? "differ" : "cannot be shown to be equal");
+        KC_CALL_ERROR(call, call->loc, "cannot reshape %s to %s: %s and %s elements %s",
+                      kc_types_text(fn, &x->type), kc_types_text(fn, &type),
+                      kc_dims_text(fn, total), kc_dims_text(fn, elements),
+                      kc_expr_is_const(total, NULL) && kc_expr_is_const(elements, NULL)
+                          ? "differ"
+                          : "cannot be shown to be equal");
         return poison(call);
     }
     return kc_term_tensor(build(call, x->type.elem, rank, shape, 1, &x), call->loc);
@@ -108,10 +117,12 @@ kc_term kc_emit_broadcast(kc_call *call) {
     if (!kc_types_check(fn, kc_call_loc(call, 1), &type)) return poison(call);
     if (x->kind != KC_TERM_TENSOR)
         return kc_term_tensor(kc_weak_materialize(fn, call->loc, x, dtype, rank, shape), call->loc);
-    if (!kc_body_merge_shapes(fn, call->loc, &x->value->type, &type, &merged_rank, merged)) return poison(call);
+    if (!kc_body_merge_shapes(fn, call->loc, &x->value->type, &type, &merged_rank, merged))
+        return poison(call);
     kc_type result = kc_type_tensor(dtype, merged_rank, merged);
     if (!kc_type_same_shape(fn->pool, &result, &type)) {
-        KC_CALL_ERROR(call, call->loc, "%s cannot be broadcast to %s", kc_types_text(fn, &x->value->type), kc_types_text(fn, &type));
+        KC_CALL_ERROR(call, call->loc, "%s cannot be broadcast to %s",
+                      kc_types_text(fn, &x->value->type), kc_types_text(fn, &type));
         return poison(call);
     }
     return kc_term_tensor(kc_body_broadcast(fn, call->loc, x->value, rank, shape), call->loc);
@@ -119,14 +130,17 @@ kc_term kc_emit_broadcast(kc_call *call) {
 
 // ---- concat
 
-static bool check_part(kc_call *call, const kc_ast_arg *arg, const kc_value *first, const kc_value *part, int axis) {
+static bool check_part(kc_call *call, const kc_ast_arg *arg, const kc_value *first,
+                       const kc_value *part, int axis) {
     kc_function *fn = call->fn;
     bool same = part->type.rank == first->type.rank;
     for (int d = 0; same && d < first->type.rank; d++)
-        same = d == axis || kc_expr_known_equal(fn->pool, first->type.shape[d], part->type.shape[d]);
+        same =
+            d == axis || kc_expr_known_equal(fn->pool, first->type.shape[d], part->type.shape[d]);
     if (!same)
-        KC_CALL_ERROR(call, arg->loc, "concat along dimension %d: %s and %s must have the same other dimensions", axis,
-                      kc_types_text(fn, &first->type), kc_types_text(fn, &part->type));
+        KC_CALL_ERROR(call, arg->loc,
+                      "concat along dimension %d: %s and %s must have the same other dimensions",
+                      axis, kc_types_text(fn, &first->type), kc_types_text(fn, &part->type));
     return same;
 }
 
@@ -134,10 +148,12 @@ static kc_value *join(kc_call *call, const kc_ast *list, kc_value **parts, int a
     kc_function *fn = call->fn;
     const kc_type *first = &parts[0]->type;
     const kc_expr *shape[KC_MAX_RANK];
-    for (int d = 0; d < first->rank; d++) shape[d] = first->shape[d];
+    for (int d = 0; d < first->rank; d++)
+        shape[d] = first->shape[d];
     for (int i = 1; i < list->count; i++) {
         if (!check_part(call, &list->args[i], parts[0], parts[i], axis)) return NULL;
-        shape[axis] = kc_dims_binary(fn, call->loc, KC_EXPR_ADD, shape[axis], parts[i]->type.shape[axis]);
+        shape[axis] =
+            kc_dims_binary(fn, call->loc, KC_EXPR_ADD, shape[axis], parts[i]->type.shape[axis]);
         if (!shape[axis]) return NULL;
     }
     kc_type type = kc_type_tensor(first->elem, first->rank, shape);
@@ -153,7 +169,8 @@ static bool read_parts(kc_call *call, const kc_ast *list, kc_term *terms) {
         terms[i] = kc_body_eval(call->fn, list->args[i].value);
         bool ranked = terms[i].kind == KC_TERM_TENSOR && terms[i].value->type.rank > 0;
         if (!ranked && terms[i].kind != KC_TERM_POISON)
-            KC_CALL_ERROR(call, list->args[i].loc, "concat joins tensors of rank 1 or more, not %s", kc_term_text(call->fn, &terms[i]));
+            KC_CALL_ERROR(call, list->args[i].loc, "concat joins tensors of rank 1 or more, not %s",
+                          kc_term_text(call->fn, &terms[i]));
         good = good && ranked;
     }
     return good;
@@ -171,10 +188,13 @@ kc_term kc_emit_concat(kc_call *call) {
         KC_CALL_ERROR(call, list->loc, "concat needs at least one tensor");
         return poison(call);
     }
-    if (!read_parts(call, list, terms) || !kc_call_axis(call, call->given[1], &terms[0].value->type, &axis)) return poison(call);
+    if (!read_parts(call, list, terms) ||
+        !kc_call_axis(call, call->given[1], &terms[0].value->type, &axis))
+        return poison(call);
     kc_dtype dtype = kc_body_meet(list->count, terms, KC_MEET_KEEP);
     fn->builder.loc = call->loc;
-    for (int i = 0; i < list->count; i++) parts[i] = kc_build_cast(&fn->builder, terms[i].value, dtype);
+    for (int i = 0; i < list->count; i++)
+        parts[i] = kc_build_cast(&fn->builder, terms[i].value, dtype);
     return kc_term_tensor(join(call, list, parts, axis), call->loc);
 }
 
@@ -183,16 +203,18 @@ kc_term kc_emit_concat(kc_call *call) {
 static bool read_amount(kc_call *call, const kc_ast *ast, const kc_expr **out) {
     *out = kc_dims_eval(call->fn, ast, true);
     if (!*out || kc_expr_min_value(call->fn->pool, *out) >= 0) return *out;
-    KC_CALL_ERROR(call, ast->loc, "a pad of %s may be negative: use slice to take elements away", kc_dims_text(call->fn, *out));
+    KC_CALL_ERROR(call, ast->loc, "a pad of %s may be negative: use slice to take elements away",
+                  kc_dims_text(call->fn, *out));
     return false;
 }
 
-static bool read_amounts(kc_call *call, const kc_type *x, const kc_expr **low, const kc_expr **high) {
+static bool read_amounts(kc_call *call, const kc_type *x, const kc_expr **low,
+                         const kc_expr **high) {
     const kc_ast *list = kc_call_list(call, 1, "[low, high] pairs", KC_MAX_RANK);
     if (!list) return false;
     if (list->count != x->rank) {
-        KC_CALL_ERROR(call, list->loc, "'amounts' has %d pairs but %s has %d dimensions", list->count,
-                      kc_types_text(call->fn, x), x->rank);
+        KC_CALL_ERROR(call, list->loc, "'amounts' has %d pairs but %s has %d dimensions",
+                      list->count, kc_types_text(call->fn, x), x->rank);
         return false;
     }
     for (int d = 0; d < list->count; d++) {
@@ -201,7 +223,9 @@ static bool read_amounts(kc_call *call, const kc_type *x, const kc_expr **low, c
             KC_CALL_ERROR(call, pair->loc, "expected a pair [low, high]");
             return false;
         }
-        if (!read_amount(call, pair->args[0].value, &low[d]) || !read_amount(call, pair->args[1].value, &high[d])) return false;
+        if (!read_amount(call, pair->args[0].value, &low[d]) ||
+            !read_amount(call, pair->args[1].value, &high[d]))
+            return false;
     }
     return true;
 }
@@ -218,7 +242,8 @@ static bool check_fill(kc_call *call, kc_dtype dtype, double *fill) {
         kc_dtype_store_i64(dtype, element, (int64_t)*fill);
         fits = kc_dtype_load(dtype, element) == *fill;
     }
-    if (!fits) KC_CALL_ERROR(call, kc_call_loc(call, 2), "%.17g is no %s", *fill, kc_dtype_name(dtype));
+    if (!fits)
+        KC_CALL_ERROR(call, kc_call_loc(call, 2), "%.17g is no %s", *fill, kc_dtype_name(dtype));
     return fits;
 }
 
@@ -250,8 +275,10 @@ static kc_value *read_indices(kc_call *call) {
     kc_function *fn = call->fn;
     const kc_term *term = &call->values[1];
     if (term->kind == KC_TERM_INT) return kc_weak_materialize(fn, call->loc, term, KC_i64, 0, NULL);
-    if (term->kind == KC_TERM_TENSOR && kc_dtype_is_integer(term->value->type.elem)) return term->value;
-    KC_CALL_ERROR(call, kc_call_loc(call, 1), "'indices' of gather must be integers, not %s: write cast(..., \"i32\")",
+    if (term->kind == KC_TERM_TENSOR && kc_dtype_is_integer(term->value->type.elem))
+        return term->value;
+    KC_CALL_ERROR(call, kc_call_loc(call, 1),
+                  "'indices' of gather must be integers, not %s: write cast(..., \"i32\")",
                   kc_term_text(fn, term));
     return NULL;
 }
@@ -262,11 +289,15 @@ kc_term kc_emit_gather(kc_call *call) {
     if (!indices || !kc_call_axis_or(call, 2, &x->type, 0, &axis)) return poison(call);
     const kc_expr *shape[2 * KC_MAX_RANK];
     int rank = 0;
-    for (int d = 0; d < axis; d++) shape[rank++] = x->type.shape[d];
-    for (int d = 0; d < indices->type.rank; d++) shape[rank++] = indices->type.shape[d];
-    for (int d = axis + 1; d < x->type.rank; d++) shape[rank++] = x->type.shape[d];
+    for (int d = 0; d < axis; d++)
+        shape[rank++] = x->type.shape[d];
+    for (int d = 0; d < indices->type.rank; d++)
+        shape[rank++] = indices->type.shape[d];
+    for (int d = axis + 1; d < x->type.rank; d++)
+        shape[rank++] = x->type.shape[d];
     if (rank > KC_MAX_RANK) {
-        KC_CALL_ERROR(call, call->loc, "the result has %d dimensions; a tensor has at most %d", rank, (int)KC_MAX_RANK);
+        KC_CALL_ERROR(call, call->loc, "the result has %d dimensions; a tensor has at most %d",
+                      rank, (int)KC_MAX_RANK);
         return poison(call);
     }
     kc_type type = kc_type_tensor(x->type.elem, rank, shape);
@@ -288,10 +319,14 @@ kc_term kc_emit_iota(kc_call *call) {
     if (dtype == KC_DTYPE_NONE) return poison(call);
     kc_type type = kc_type_tensor(dtype, rank, shape);
     if (!rank || dtype == KC_bool) {
-        KC_CALL_ERROR(call, kc_call_loc(call, rank ? 2 : 0), rank ? "iota counts in numbers, not in bool" : "iota needs at least one dimension");
+        KC_CALL_ERROR(call, kc_call_loc(call, rank ? 2 : 0),
+                      rank ? "iota counts in numbers, not in bool"
+                           : "iota needs at least one dimension");
         return poison(call);
     }
-    if (!kc_types_check(fn, kc_call_loc(call, 0), &type) || !kc_call_axis_or(call, 1, &type, 0, &axis)) return poison(call);
+    if (!kc_types_check(fn, kc_call_loc(call, 0), &type) ||
+        !kc_call_axis_or(call, 1, &type, 0, &axis))
+        return poison(call);
     kc_value *result = build(call, dtype, rank, shape, 0, NULL);
     kc_attr_set_int(result->def, KC_ATTR_AXIS, axis);
     return kc_term_tensor(result, call->loc);

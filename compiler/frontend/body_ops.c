@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+// clang-format off
 static const kc_body_op ops[] = {
     {"abs", KC_OP_ABS, kc_emit_unary, 1, "x"},
     {"neg", KC_OP_NEG, kc_emit_unary, 1, "x"},
@@ -52,28 +53,47 @@ static const kc_body_op ops[] = {
     {"layernorm", KC_OP_LAYERNORM, kc_emit_norm, 3, "x, scale, bias, axis=-1, eps=1e-5"},
     {"rmsnorm", KC_OP_RMSNORM, kc_emit_norm, 2, "x, scale, axis=-1, eps=1e-6"},
 };
+// clang-format on
 
 enum { N_OPS = sizeof ops / sizeof *ops };
 
-static const char *const not_built[] = {"cumsum", "conv2d", "rope", "attention", "quantize", "dequantize"};
+static const char *const not_built[] = {"cumsum",    "conv2d",   "rope",
+                                        "attention", "quantize", "dequantize"};
 
 // Names that other array languages use for ops of ours.
-static const char *const foreign[][2] = {
-    {"dot", "matmul"}, {"einsum", "matmul"}, {"concatenate", "concat"}, {"cat", "concat"}, {"permute", "transpose"},
-    {"expand", "broadcast"}, {"broadcast_to", "broadcast"}, {"arange", "iota"}, {"astype", "cast"}, {"select", "where"},
-    {"clip", "clamp"}, {"maximum", "max"}, {"minimum", "min"}, {"take", "gather"}, {"view", "reshape"},
-    {"power", "pow"}, {"full", "broadcast"}, {"layer_norm", "layernorm"}, {"rms_norm", "rmsnorm"}, {"swish", "silu"}};
+static const char *const foreign[][2] = {{"dot", "matmul"},
+                                         {"einsum", "matmul"},
+                                         {"concatenate", "concat"},
+                                         {"cat", "concat"},
+                                         {"permute", "transpose"},
+                                         {"expand", "broadcast"},
+                                         {"broadcast_to", "broadcast"},
+                                         {"arange", "iota"},
+                                         {"astype", "cast"},
+                                         {"select", "where"},
+                                         {"clip", "clamp"},
+                                         {"maximum", "max"},
+                                         {"minimum", "min"},
+                                         {"take", "gather"},
+                                         {"view", "reshape"},
+                                         {"power", "pow"},
+                                         {"full", "broadcast"},
+                                         {"layer_norm", "layernorm"},
+                                         {"rms_norm", "rmsnorm"},
+                                         {"swish", "silu"}};
 
 static int count_positional(const kc_ast *ast) {
     int n = 0;
-    for (int i = 0; i < ast->count; i++) n += !ast->args[i].keyword;
+    for (int i = 0; i < ast->count; i++)
+        n += !ast->args[i].keyword;
     return n;
 }
 
 static const kc_body_op *find_op(const kc_ast *ast) {
     for (int i = 0; i < N_OPS; i++) {
         if (strcmp(ops[i].name, ast->text) != 0) continue;
-        bool second = i + 1 < N_OPS && !strcmp(ops[i + 1].name, ast->text) && count_positional(ast) >= 2;
+        bool second =
+            i + 1 < N_OPS && !strcmp(ops[i + 1].name, ast->text) && count_positional(ast) >= 2;
         return &ops[i + second];
     }
     return NULL;
@@ -87,10 +107,12 @@ static void unknown_op(kc_function *fn, const kc_ast *ast) {
         }
     kc_suggest suggest;
     kc_suggest_start(&suggest, ast->text);
-    for (int i = 0; i < N_OPS; i++) kc_suggest_offer(&suggest, ops[i].name);
+    for (int i = 0; i < N_OPS; i++)
+        kc_suggest_offer(&suggest, ops[i].name);
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (!strcmp(foreign[i][0], ast->text)) suggest.best = foreign[i][1];
-    KC_FN_ERROR(fn, ast->loc, "there is no op '%s'%s", ast->text, kc_suggest_text(&suggest, fn->arena));
+    KC_FN_ERROR(fn, ast->loc, "there is no op '%s'%s", ast->text,
+                kc_suggest_text(&suggest, fn->arena));
 }
 
 // ---- parameters
@@ -126,19 +148,26 @@ static bool bind_one(kc_call *call, const kc_ast_arg *arg, int position) {
     kc_arena *arena = call->fn->arena;
     if (!arg->keyword && (position >= call->n || call->keyword_only[position])) {
         if (position < call->n)
-            return signature_error(call, arg->loc, kc_arena_printf(arena, "'%s' is passed by keyword, such as %s=...",
-                                                                   call->names[position], call->names[position]));
-        return signature_error(call, arg->loc, kc_arena_printf(arena, "too many arguments, expected %d", call->n));
+            return signature_error(call, arg->loc,
+                                   kc_arena_printf(arena,
+                                                   "'%s' is passed by keyword, such as %s=...",
+                                                   call->names[position], call->names[position]));
+        return signature_error(call, arg->loc,
+                               kc_arena_printf(arena, "too many arguments, expected %d", call->n));
     }
     int i = arg->keyword ? find_parameter(call, arg->keyword) : position;
     if (i < 0) {
         kc_suggest suggest;
         kc_suggest_start(&suggest, arg->keyword);
-        for (int j = 0; j < call->n; j++) kc_suggest_offer(&suggest, call->names[j]);
-        return signature_error(call, arg->loc, kc_arena_printf(arena, "there is no parameter '%s'%s", arg->keyword,
-                                                               kc_suggest_text(&suggest, arena)));
+        for (int j = 0; j < call->n; j++)
+            kc_suggest_offer(&suggest, call->names[j]);
+        return signature_error(call, arg->loc,
+                               kc_arena_printf(arena, "there is no parameter '%s'%s", arg->keyword,
+                                               kc_suggest_text(&suggest, arena)));
     }
-    if (call->given[i]) return signature_error(call, arg->loc, kc_arena_printf(arena, "'%s' is given twice", call->names[i]));
+    if (call->given[i])
+        return signature_error(call, arg->loc,
+                               kc_arena_printf(arena, "'%s' is given twice", call->names[i]));
     call->given[i] = arg->value;
     return true;
 }
@@ -149,21 +178,26 @@ static bool bind(kc_call *call) {
     for (int i = 0; i < call->ast->count; i++) {
         const kc_ast_arg *arg = &call->ast->args[i];
         if (!arg->keyword && keyword_seen)
-            return signature_error(call, arg->loc, "an argument without keyword follows one with keyword");
+            return signature_error(call, arg->loc,
+                                   "an argument without keyword follows one with keyword");
         keyword_seen = keyword_seen || arg->keyword;
         good = bind_one(call, arg, arg->keyword ? 0 : position++) && good;
     }
     for (int i = 0; good && i < call->n; i++)
         if (!call->given[i] && !call->optional[i])
-            good = signature_error(call, call->loc, kc_arena_printf(call->fn->arena, "'%s' is missing", call->names[i]));
+            good = signature_error(
+                call, call->loc,
+                kc_arena_printf(call->fn->arena, "'%s' is missing", call->names[i]));
     return good;
 }
 
-// After a bad call, its arguments are still read: for their own errors, and so that names count as used.
+// After a bad call, its arguments are still read: for their own errors, and so that names count as
+// used.
 static kc_term give_up(kc_call *call) {
     for (int i = 0; i < call->ast->count; i++) {
         const kc_ast *value = call->ast->args[i].value;
-        if (value->kind != KC_AST_LIST && value->kind != KC_AST_STRING && !call->ast->args[i].keyword)
+        if (value->kind != KC_AST_LIST && value->kind != KC_AST_STRING &&
+            !call->ast->args[i].keyword)
             kc_body_eval(call->fn, value);
     }
     return kc_term_poison(call->loc);
@@ -177,7 +211,8 @@ kc_term kc_body_call(kc_function *fn, const kc_ast *ast) {
     }
     read_signature(&call);
     if (!bind(&call)) return give_up(&call);
-    for (int i = 0; i < call.op->n_values; i++) call.values[i] = kc_body_eval(fn, call.given[i]);
+    for (int i = 0; i < call.op->n_values; i++)
+        call.values[i] = kc_body_eval(fn, call.given[i]);
     if (kc_term_any_poison(call.op->n_values, call.values)) return kc_term_poison(ast->loc);
     fn->builder.loc = ast->loc;
     return call.op->emit(&call);

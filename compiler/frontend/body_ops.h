@@ -14,7 +14,8 @@ typedef struct {
     kc_opcode code;
     kc_term (*emit)(kc_call *); // called when no value argument is poison
     int n_values;               // leading parameters that are values
-    const char *signature;      // "x, axis=-1": a parameter with `=` may be left out; those after `*` want a keyword
+    const char *signature; // "x, axis=-1": a parameter with `=` may be left out; those after `*`
+                           // want a keyword
 } kc_body_op;
 
 struct kc_call {
@@ -31,18 +32,20 @@ struct kc_call {
 
 #define KC_CALL_ERROR(call, loc_, ...) kc_report((call)->fn->diag, KC_ERROR, (loc_), __VA_ARGS__)
 
-// Access to argument i. Each reports what is wrong and returns false or NULL; an argument left out gives the default.
-kc_loc kc_call_loc(const kc_call *, int i);                  // of the argument, else of the call
-kc_value *kc_call_tensor(kc_call *, int i);                  // a value with a type: literals are refused
-kc_value *kc_call_ranked(kc_call *, int i);                  // the same, of rank 1 or more
-bool kc_call_bool(kc_call *, int i, bool *);                 // default false
+// Access to argument i. Each reports what is wrong and returns false or NULL; an argument left out
+// gives the default.
+kc_loc kc_call_loc(const kc_call *, int i);  // of the argument, else of the call
+kc_value *kc_call_tensor(kc_call *, int i);  // a value with a type: literals are refused
+kc_value *kc_call_ranked(kc_call *, int i);  // the same, of rank 1 or more
+bool kc_call_bool(kc_call *, int i, bool *); // default false
 bool kc_call_number(kc_call *, int i, double otherwise, double *);
 const char *kc_call_string(kc_call *, int i, const char *otherwise);
 bool kc_call_int(kc_call *, const kc_ast *, const char *what, int64_t *); // a constant
 // A dimension of `type`: an integer (negative: from the end) or a dimension's name.
 bool kc_call_axis(kc_call *, const kc_ast *, const kc_type *type, int *axis);
 bool kc_call_axis_or(kc_call *, int i, const kc_type *type, int otherwise, int *axis);
-const kc_ast *kc_call_list(kc_call *, int i, const char *what, int max); // NULL: not a list, or too long
+const kc_ast *kc_call_list(kc_call *, int i, const char *what,
+                           int max); // NULL: not a list, or too long
 bool kc_call_dims(kc_call *, int i, const char *what, int *n, const kc_expr *dims[KC_MAX_RANK]);
 
 // Emitters.
@@ -51,10 +54,10 @@ kc_term kc_emit_binary(kc_call *);
 kc_term kc_emit_clamp(kc_call *);
 kc_term kc_emit_where(kc_call *);
 kc_term kc_emit_cast(kc_call *);
-kc_term kc_emit_reduce(kc_call *);  // body_reduce.c
+kc_term kc_emit_reduce(kc_call *); // body_reduce.c
 kc_term kc_emit_softmax(kc_call *);
 kc_term kc_emit_norm(kc_call *);
-kc_term kc_emit_matmul(kc_call *);  // body_contract.c
+kc_term kc_emit_matmul(kc_call *);    // body_contract.c
 kc_term kc_emit_transpose(kc_call *); // body_movement.c
 kc_term kc_emit_reshape(kc_call *);
 kc_term kc_emit_broadcast(kc_call *);
@@ -62,6 +65,6 @@ kc_term kc_emit_concat(kc_call *);
 kc_term kc_emit_pad(kc_call *);
 kc_term kc_emit_gather(kc_call *);
 kc_term kc_emit_iota(kc_call *);
-kc_term kc_emit_slice(kc_call *);   // body_slice.c
+kc_term kc_emit_slice(kc_call *); // body_slice.c
 
 #endif

@@ -1,8 +1,10 @@
 // A Pratt parser with Python's precedence, lowest first:
 //     or   and   not   comparisons (not chained)   + -   * / // %   unary -   **
-// `**` binds tighter than the minus on its left and takes a unary minus on its right: -x**-2 is -(x**(-2)).
+// `**` binds tighter than the minus on its left and takes a unary minus on its right: -x**-2 is
+// -(x**(-2)).
 //
-// After an error the rest of the line is skipped and the next statement is tried, so that one run shows many errors.
+// After an error the rest of the line is skipped and the next statement is tried, so that one run
+// shows many errors.
 #include <string.h>
 
 #include "compiler/frontend/body_ast.h"
@@ -17,7 +19,16 @@ typedef struct {
     bool failed; // in this statement
 } parser;
 
-enum { BP_OR = 1, BP_AND = 2, BP_NOT = 3, BP_COMPARE = 4, BP_SUM = 5, BP_PRODUCT = 6, BP_UNARY = 7, BP_POWER = 8 };
+enum {
+    BP_OR = 1,
+    BP_AND = 2,
+    BP_NOT = 3,
+    BP_COMPARE = 4,
+    BP_SUM = 5,
+    BP_PRODUCT = 6,
+    BP_UNARY = 7,
+    BP_POWER = 8
+};
 
 static kc_ast *parse(parser *p, int least);
 
@@ -67,7 +78,8 @@ static kc_ast *combine(parser *p, kc_ast_kind kind, kc_token op, kc_ast *a, kc_a
 static bool at_keyword(parser *p) {
     if (p->token.kind != KC_TOKEN_NAME) return false;
     kc_body_lexer ahead = p->lexer;
-    while (ahead.at < ahead.in.length && strchr(" \t\n", ahead.in.text[ahead.at])) ahead.at++;
+    while (ahead.at < ahead.in.length && strchr(" \t\n", ahead.in.text[ahead.at]))
+        ahead.at++;
     return ahead.at < ahead.in.length && ahead.in.text[ahead.at] == '=' &&
            (ahead.at + 1 == ahead.in.length || ahead.in.text[ahead.at + 1] != '=');
 }
@@ -96,9 +108,13 @@ static kc_ast *parse_items(parser *p, kc_ast *ast, kc_token_kind close, bool key
         add_arg(p, ast, arg);
         if (p->token.kind == KC_TOKEN_COMMA) next(p);
         else if (p->token.kind == KC_TOKEN_END)
-            return fail(p, open, close == KC_TOKEN_CLOSE ? "this '(' is never closed" : "this '[' is never closed");
+            return fail(p, open,
+                        close == KC_TOKEN_CLOSE ? "this '(' is never closed"
+                                                : "this '[' is never closed");
         else if (p->token.kind != close)
-            return fail_in_bracket(p, open, kc_arena_printf(p->arena, "expected ',' or %s, seen %s", kc_body_token_text(close), seen(p)));
+            return fail_in_bracket(p, open,
+                                   kc_arena_printf(p->arena, "expected ',' or %s, seen %s",
+                                                   kc_body_token_text(close), seen(p)));
     }
     if (p->failed) return NULL;
     next(p);
@@ -113,9 +129,15 @@ static kc_ast *parse_name(parser *p) {
         call->text = name.text;
         return parse_items(p, call, KC_TOKEN_CLOSE, true);
     }
-    static const struct { const char *word; kc_ast_kind kind; int64_t integer; double number; } words[] = {
-        {"true", KC_AST_BOOL, 1, 0}, {"false", KC_AST_BOOL, 0, 0},
-        {"inf", KC_AST_FLOAT, 0, __builtin_inf()}, {"nan", KC_AST_FLOAT, 0, __builtin_nan("")}};
+    static const struct {
+        const char *word;
+        kc_ast_kind kind;
+        int64_t integer;
+        double number;
+    } words[] = {{"true", KC_AST_BOOL, 1, 0},
+                 {"false", KC_AST_BOOL, 0, 0},
+                 {"inf", KC_AST_FLOAT, 0, __builtin_inf()},
+                 {"nan", KC_AST_FLOAT, 0, __builtin_nan("")}};
     kc_ast *ast = new_ast(p, KC_AST_NAME, name.loc);
     ast->text = name.text;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -134,7 +156,8 @@ static kc_ast *parse_group(parser *p) {
     if (!ast) return NULL;
     if (p->token.kind == KC_TOKEN_END) return fail(p, open, "this '(' is never closed");
     if (p->token.kind != KC_TOKEN_CLOSE)
-        return fail_in_bracket(p, open, kc_arena_printf(p->arena, "expected ')', seen %s", seen(p)));
+        return fail_in_bracket(p, open,
+                               kc_arena_printf(p->arena, "expected ')', seen %s", seen(p)));
     next(p);
     return ast;
 }
@@ -162,10 +185,14 @@ static kc_ast *parse_atom(parser *p) {
     case KC_TOKEN_FLOAT:
     case KC_TOKEN_STRING: break;
     default:
-        return fail(p, token.loc, kc_arena_printf(p->arena, "expected an expression, seen %s", seen(p)));
+        return fail(p, token.loc,
+                    kc_arena_printf(p->arena, "expected an expression, seen %s", seen(p)));
     }
     next(p);
-    ast = new_ast(p, token.kind == KC_TOKEN_INT ? KC_AST_INT : token.kind == KC_TOKEN_FLOAT ? KC_AST_FLOAT : KC_AST_STRING,
+    ast = new_ast(p,
+                  token.kind == KC_TOKEN_INT     ? KC_AST_INT
+                  : token.kind == KC_TOKEN_FLOAT ? KC_AST_FLOAT
+                                                 : KC_AST_STRING,
                   token.loc);
     ast->integer = token.integer;
     ast->number = token.number;
@@ -177,10 +204,18 @@ static int binding_power(kc_token_kind kind) {
     switch (kind) {
     case KC_TOKEN_OR: return BP_OR;
     case KC_TOKEN_AND: return BP_AND;
-    case KC_TOKEN_EQ: case KC_TOKEN_NE: case KC_TOKEN_LT:
-    case KC_TOKEN_LE: case KC_TOKEN_GT: case KC_TOKEN_GE: return BP_COMPARE;
-    case KC_TOKEN_ADD: case KC_TOKEN_SUB: return BP_SUM;
-    case KC_TOKEN_MUL: case KC_TOKEN_DIV: case KC_TOKEN_FLOORDIV: case KC_TOKEN_MOD: return BP_PRODUCT;
+    case KC_TOKEN_EQ:
+    case KC_TOKEN_NE:
+    case KC_TOKEN_LT:
+    case KC_TOKEN_LE:
+    case KC_TOKEN_GT:
+    case KC_TOKEN_GE: return BP_COMPARE;
+    case KC_TOKEN_ADD:
+    case KC_TOKEN_SUB: return BP_SUM;
+    case KC_TOKEN_MUL:
+    case KC_TOKEN_DIV:
+    case KC_TOKEN_FLOORDIV:
+    case KC_TOKEN_MOD: return BP_PRODUCT;
     case KC_TOKEN_POW: return BP_POWER;
     default: return 0;
     }
@@ -193,10 +228,13 @@ static bool is_word(const parser *p, const char *word) {
 // What stands after a complete operand and is not an operator of ours, but of Python's.
 static void check_foreign(parser *p) {
     if (p->token.kind == KC_TOKEN_LIST_OPEN)
-        fail(p, p->token.loc, "values are not indexed with [ ]: use slice(x, starts, ends) or gather(x, indices, axis)");
+        fail(p, p->token.loc,
+             "values are not indexed with [ ]: use slice(x, starts, ends) or gather(x, indices, "
+             "axis)");
     else if (p->token.kind == KC_TOKEN_OPEN)
         fail(p, p->token.loc, "only an op's name can be called");
-    else if (is_word(p, "if")) fail(p, p->token.loc, "there is no conditional expression: use where(c, a, b)");
+    else if (is_word(p, "if"))
+        fail(p, p->token.loc, "there is no conditional expression: use where(c, a, b)");
 }
 
 static kc_ast *parse_binary(parser *p, kc_ast *left, int bp) {
@@ -212,9 +250,11 @@ static kc_ast *parse_binary(parser *p, kc_ast *left, int bp) {
 // The expression whose operators all bind at least as tightly as `least`.
 static kc_ast *parse(parser *p, int least) {
     if (p->depth >= KC_MODEL_MAX_NESTING)
-        return fail(p, p->token.loc,
-                    kc_arena_printf(p->arena, "the expression is nested deeper than %d levels; use more statements",
-                                    (int)KC_MODEL_MAX_NESTING));
+        return fail(
+            p, p->token.loc,
+            kc_arena_printf(p->arena,
+                            "the expression is nested deeper than %d levels; use more statements",
+                            (int)KC_MODEL_MAX_NESTING));
     p->depth++;
     kc_ast *left = p->failed ? NULL : parse_atom(p);
     int operators = 0;
@@ -225,7 +265,8 @@ static kc_ast *parse(parser *p, int least) {
         // A long chain a + b + c leans left: its tree is as deep as it is long.
         if (p->depth + ++operators > KC_MODEL_MAX_NESTING) {
             left = fail(p, p->token.loc,
-                        kc_arena_printf(p->arena, "more than %d operators in a row; use more statements",
+                        kc_arena_printf(p->arena,
+                                        "more than %d operators in a row; use more statements",
                                         operators - 1));
             break;
         }
@@ -252,7 +293,9 @@ kc_ast *kc_expression_parse(kc_arena *arena, kc_diag *diag, kc_body_text in) {
 static const char *bad_statement(parser *p, kc_token name) {
     if (is_word(p, "import") || !strcmp(name.text, "import") || !strcmp(name.text, "for") ||
         !strcmp(name.text, "return") || !strcmp(name.text, "def") || !strcmp(name.text, "if"))
-        return kc_arena_printf(p->arena, "'%s' is not in the language: a body is a list of NAME = EXPRESSION", name.text);
+        return kc_arena_printf(p->arena,
+                               "'%s' is not in the language: a body is a list of NAME = EXPRESSION",
+                               name.text);
     int bp = binding_power(p->token.kind);
     kc_body_lexer ahead = p->lexer;
     if ((bp == BP_SUM || bp == BP_PRODUCT || bp == BP_POWER) && kc_body_token_text(p->token.kind) &&
@@ -267,7 +310,8 @@ static bool parse_statement(parser *p, kc_statement *statement) {
     kc_token name = p->token;
     *statement = (kc_statement){.loc = name.loc};
     if (name.kind != KC_TOKEN_NAME) {
-        fail(p, name.loc, kc_arena_printf(p->arena, "expected NAME = EXPRESSION, seen %s", seen(p)));
+        fail(p, name.loc,
+             kc_arena_printf(p->arena, "expected NAME = EXPRESSION, seen %s", seen(p)));
         return false;
     }
     next(p);
@@ -279,7 +323,10 @@ static bool parse_statement(parser *p, kc_statement *statement) {
     statement->name = name.text;
     statement->value = parse(p, 0);
     if (statement->value && p->token.kind != KC_TOKEN_NEWLINE && p->token.kind != KC_TOKEN_END)
-        statement->value = fail(p, p->token.loc, kc_arena_printf(p->arena, "expected an operator or the end of the line, seen %s", seen(p)));
+        statement->value =
+            fail(p, p->token.loc,
+                 kc_arena_printf(p->arena, "expected an operator or the end of the line, seen %s",
+                                 seen(p)));
     return true;
 }
 
@@ -305,7 +352,8 @@ kc_body kc_body_parse(kc_arena *arena, kc_diag *diag, kc_body_text in) {
         if (parse_statement(&p, &statement)) add_statement(arena, &body, statement);
         if (!p.failed) continue;
         body.broken = true;
-        // The newline itself may be the token that was wrong: then the next line is already reached.
+        // The newline itself may be the token that was wrong: then the next line is already
+        // reached.
         if (p.token.kind != KC_TOKEN_NEWLINE) kc_body_lex_skip_statement(&p.lexer);
         p.failed = false;
         p.depth = 0;

@@ -12,7 +12,8 @@ static bool is_index(kc_opcode code) {
     return code == KC_OP_ARGMAX || code == KC_OP_ARGMIN;
 }
 
-static bool mark_axis(kc_call *call, const kc_ast *ast, const kc_type *type, bool reduced[KC_MAX_RANK]) {
+static bool mark_axis(kc_call *call, const kc_ast *ast, const kc_type *type,
+                      bool reduced[KC_MAX_RANK]) {
     int axis;
     if (!kc_call_axis(call, ast, type, &axis)) return false;
     if (reduced[axis]) {
@@ -26,23 +27,29 @@ static bool mark_axis(kc_call *call, const kc_ast *ast, const kc_type *type, boo
 // Which dimensions go: argument 1, an axis or a list of them; all when it is left out.
 static bool read_axes(kc_call *call, const kc_type *type, bool reduced[KC_MAX_RANK]) {
     const kc_ast *ast = call->given[1];
-    for (int d = 0; d < type->rank; d++) reduced[d] = !ast;
+    for (int d = 0; d < type->rank; d++)
+        reduced[d] = !ast;
     if (!ast) return true;
     if (ast->kind != KC_AST_LIST) return mark_axis(call, ast, type, reduced);
     if (!ast->count) {
-        KC_CALL_ERROR(call, ast->loc, "'axis' is an empty list; leave it out to reduce all dimensions");
+        KC_CALL_ERROR(call, ast->loc,
+                      "'axis' is an empty list; leave it out to reduce all dimensions");
         return false;
     }
     if (is_index(call->op->code) && ast->count > 1) {
-        KC_CALL_ERROR(call, ast->loc, "%s takes one dimension, or none for the index in row-major order", call->op->name);
+        KC_CALL_ERROR(call, ast->loc,
+                      "%s takes one dimension, or none for the index in row-major order",
+                      call->op->name);
         return false;
     }
     bool good = true;
-    for (int i = 0; i < ast->count; i++) good = mark_axis(call, ast->args[i].value, type, reduced) && good;
+    for (int i = 0; i < ast->count; i++)
+        good = mark_axis(call, ast->args[i].value, type, reduced) && good;
     return good;
 }
 
-static kc_type reduced_type(kc_function *fn, const kc_type *type, kc_dtype dtype, const bool *reduced, bool keepdims) {
+static kc_type reduced_type(kc_function *fn, const kc_type *type, kc_dtype dtype,
+                            const bool *reduced, bool keepdims) {
     const kc_expr *shape[KC_MAX_RANK];
     int rank = 0;
     for (int d = 0; d < type->rank; d++) {
@@ -56,11 +63,13 @@ kc_term kc_emit_reduce(kc_call *call) {
     kc_function *fn = call->fn;
     kc_value *x = kc_call_ranked(call, 0);
     bool reduced[KC_MAX_RANK], keepdims;
-    if (!x || !read_axes(call, &x->type, reduced) || !kc_call_bool(call, 2, &keepdims)) return kc_term_poison(call->loc);
+    if (!x || !read_axes(call, &x->type, reduced) || !kc_call_bool(call, 2, &keepdims))
+        return kc_term_poison(call->loc);
     fn->builder.loc = call->loc;
     x = kc_build_cast(&fn->builder, x, operand_type(call->op->code, x->type.elem));
     kc_dtype dtype = is_index(call->op->code) ? KC_i64 : x->type.elem;
-    kc_value *result = kc_build_1(&fn->builder, call->op->code, reduced_type(fn, &x->type, dtype, reduced, keepdims), 1, &x);
+    kc_value *result = kc_build_1(&fn->builder, call->op->code,
+                                  reduced_type(fn, &x->type, dtype, reduced, keepdims), 1, &x);
     int64_t axes[KC_MAX_RANK];
     int n = 0;
     for (int d = 0; d < x->type.rank; d++)
@@ -72,7 +81,8 @@ kc_term kc_emit_reduce(kc_call *call) {
 
 static bool want_number(kc_call *call, int i, const kc_value *x) {
     if (x->type.elem != KC_bool) return true;
-    KC_CALL_ERROR(call, kc_call_loc(call, i), "'%s' of %s is bool: cast it to a number type first", call->names[i], call->op->name);
+    KC_CALL_ERROR(call, kc_call_loc(call, i), "'%s' of %s is bool: cast it to a number type first",
+                  call->names[i], call->op->name);
     return false;
 }
 
@@ -80,10 +90,12 @@ kc_term kc_emit_softmax(kc_call *call) {
     kc_function *fn = call->fn;
     kc_value *x = kc_call_ranked(call, 0);
     int axis;
-    if (!x || !want_number(call, 0, x) || !kc_call_axis_or(call, 1, &x->type, -1, &axis)) return kc_term_poison(call->loc);
+    if (!x || !want_number(call, 0, x) || !kc_call_axis_or(call, 1, &x->type, -1, &axis))
+        return kc_term_poison(call->loc);
     fn->builder.loc = call->loc;
     x = kc_build_cast(&fn->builder, x, kc_body_meet(1, call->values, KC_MEET_REAL));
-    kc_value *result = kc_build_1(&fn->builder, call->op->code, kc_type_tensor(x->type.elem, x->type.rank, x->type.shape), 1, &x);
+    kc_value *result = kc_build_1(&fn->builder, call->op->code,
+                                  kc_type_tensor(x->type.elem, x->type.rank, x->type.shape), 1, &x);
     kc_attr_set_int(result->def, KC_ATTR_AXIS, axis);
     return kc_term_tensor(result, call->loc);
 }
@@ -91,10 +103,12 @@ kc_term kc_emit_softmax(kc_call *call) {
 // scale and bias: one element for each index along the axis.
 static bool check_parameter(kc_call *call, int i, const kc_type *x, int axis) {
     const kc_type *type = &call->values[i].value->type;
-    if (type->rank == 1 && kc_expr_known_equal(call->fn->pool, type->shape[0], x->shape[axis])) return true;
-    KC_CALL_ERROR(call, kc_call_loc(call, i), "'%s' of %s must have one dimension, %s as dimension %d of %s; seen %s",
-                  call->names[i], call->op->name, kc_dims_text(call->fn, x->shape[axis]), axis, kc_types_text(call->fn, x),
-                  kc_types_text(call->fn, type));
+    if (type->rank == 1 && kc_expr_known_equal(call->fn->pool, type->shape[0], x->shape[axis]))
+        return true;
+    KC_CALL_ERROR(call, kc_call_loc(call, i),
+                  "'%s' of %s must have one dimension, %s as dimension %d of %s; seen %s",
+                  call->names[i], call->op->name, kc_dims_text(call->fn, x->shape[axis]), axis,
+                  kc_types_text(call->fn, x), kc_types_text(call->fn, type));
     return false;
 }
 
@@ -104,9 +118,12 @@ kc_term kc_emit_norm(kc_call *call) {
     double eps;
     kc_value *values[3];
     for (int i = 0; i < n; i++)
-        if (!(values[i] = kc_call_ranked(call, i)) || !want_number(call, i, values[i])) return kc_term_poison(call->loc);
+        if (!(values[i] = kc_call_ranked(call, i)) || !want_number(call, i, values[i]))
+            return kc_term_poison(call->loc);
     const kc_type *x = &values[0]->type;
-    if (!kc_call_axis_or(call, n, x, -1, &axis) || !kc_call_number(call, n + 1, n == 3 ? 1e-5 : 1e-6, &eps)) return kc_term_poison(call->loc);
+    if (!kc_call_axis_or(call, n, x, -1, &axis) ||
+        !kc_call_number(call, n + 1, n == 3 ? 1e-5 : 1e-6, &eps))
+        return kc_term_poison(call->loc);
     for (int i = 1; i < n; i++)
         if (!check_parameter(call, i, x, axis)) return kc_term_poison(call->loc);
     if (!(eps >= 0) || eps > 1e30) {
@@ -115,8 +132,10 @@ kc_term kc_emit_norm(kc_call *call) {
     }
     kc_dtype dtype = kc_body_meet(n, call->values, KC_MEET_REAL);
     fn->builder.loc = call->loc;
-    for (int i = 0; i < n; i++) values[i] = kc_build_cast(&fn->builder, values[i], dtype);
-    kc_value *result = kc_build_1(&fn->builder, call->op->code, kc_type_tensor(dtype, x->rank, x->shape), n, values);
+    for (int i = 0; i < n; i++)
+        values[i] = kc_build_cast(&fn->builder, values[i], dtype);
+    kc_value *result = kc_build_1(&fn->builder, call->op->code,
+                                  kc_type_tensor(dtype, x->rank, x->shape), n, values);
     kc_attr_set_int(result->def, KC_ATTR_AXIS, axis);
     kc_attr_set_float(result->def, KC_ATTR_EPS, eps);
     return kc_term_tensor(result, call->loc);

@@ -1,5 +1,6 @@
-// slice(x, starts, ends, axes=, steps=): Python's slices with symbolic bounds. A negative number counts from the end;
-// bounds are clamped to the dimension. Clamps that the facts make needless are not written.
+// slice(x, starts, ends, axes=, steps=): Python's slices with symbolic bounds. A negative number
+// counts from the end; bounds are clamped to the dimension. Clamps that the facts make needless are
+// not written.
 #include "compiler/frontend/body_ops.h"
 
 typedef struct {
@@ -12,7 +13,8 @@ static const kc_expr *number(const place *p, int64_t value) {
     return kc_expr_const(p->fn->pool, value);
 }
 
-static const kc_expr *binary(const place *p, kc_expr_kind kind, const kc_expr *a, const kc_expr *b) {
+static const kc_expr *binary(const place *p, kc_expr_kind kind, const kc_expr *a,
+                             const kc_expr *b) {
     return a && b ? kc_dims_binary(p->fn, p->loc, kind, a, b) : NULL;
 }
 
@@ -21,7 +23,8 @@ static bool known_le(const place *p, const kc_expr *a, const kc_expr *b) {
     kc_expr_pool *pool = p->fn->pool;
     if (kc_expr_known_le(pool, a, b)) return true;
     bool divides = a->kind == KC_EXPR_FLOORDIV || a->kind == KC_EXPR_DIV || a->kind == KC_EXPR_CDIV;
-    return divides && kc_expr_min_value(pool, a->b) >= 1 && kc_expr_min_value(pool, a->a) >= 0 && known_le(p, a->a, b);
+    return divides && kc_expr_min_value(pool, a->b) >= 1 && kc_expr_min_value(pool, a->a) >= 0 &&
+           known_le(p, a->a, b);
 }
 
 static const kc_expr *at_least(const place *p, const kc_expr *expr, const kc_expr *least) {
@@ -36,8 +39,10 @@ static const kc_expr *at_most(const place *p, const kc_expr *expr, const kc_expr
     return binary(p, KC_EXPR_MIN, expr, most);
 }
 
-// A bound within [low, high]. Far numbers, as ONNX writes them for "to the end", never meet arithmetic.
-static const kc_expr *clamp_bound(const place *p, const kc_expr *bound, const kc_expr *extent, const kc_expr *low, const kc_expr *high) {
+// A bound within [low, high]. Far numbers, as ONNX writes them for "to the end", never meet
+// arithmetic.
+static const kc_expr *clamp_bound(const place *p, const kc_expr *bound, const kc_expr *extent,
+                                  const kc_expr *low, const kc_expr *high) {
     int64_t value;
     if (kc_expr_is_const(bound, &value) && value < 0) {
         if (value < -((int64_t)1 << 48)) return low;
@@ -47,15 +52,19 @@ static const kc_expr *clamp_bound(const place *p, const kc_expr *bound, const kc
 }
 
 // First index and number of elements along one dimension.
-static bool one_slice(const place *p, const kc_expr *extent, const kc_expr *start, const kc_expr *end, int64_t step,
-                      const kc_expr **first, const kc_expr **count) {
-    const kc_expr *zero = number(p, 0), *minus_one = number(p, -1), *last = binary(p, KC_EXPR_SUB, extent, number(p, 1));
+static bool one_slice(const place *p, const kc_expr *extent, const kc_expr *start,
+                      const kc_expr *end, int64_t step, const kc_expr **first,
+                      const kc_expr **count) {
+    const kc_expr *zero = number(p, 0), *minus_one = number(p, -1),
+                  *last = binary(p, KC_EXPR_SUB, extent, number(p, 1));
     bool up = step > 0;
     *first = clamp_bound(p, start, extent, up ? zero : minus_one, up ? extent : last);
     const kc_expr *stop = clamp_bound(p, end, extent, up ? zero : minus_one, up ? extent : last);
-    const kc_expr *span = up ? binary(p, KC_EXPR_SUB, stop, *first) : binary(p, KC_EXPR_SUB, *first, stop);
+    const kc_expr *span =
+        up ? binary(p, KC_EXPR_SUB, stop, *first) : binary(p, KC_EXPR_SUB, *first, stop);
     span = at_least(p, span, zero);
-    *count = step == 1 || step == -1 ? span : binary(p, KC_EXPR_CDIV, span, number(p, up ? step : -step));
+    *count = step == 1 || step == -1 ? span
+                                     : binary(p, KC_EXPR_CDIV, span, number(p, up ? step : -step));
     return *first && *count;
 }
 
@@ -63,7 +72,8 @@ static bool read_axes(kc_call *call, const kc_type *type, int n, int *axes) {
     const kc_ast *list = call->given[3] ? kc_call_list(call, 3, "dimensions", KC_MAX_RANK) : NULL;
     if (call->given[3] && !list) return false;
     if (list ? list->count != n : n > type->rank) {
-        KC_CALL_ERROR(call, kc_call_loc(call, list ? 3 : 1), "%d bounds for %d dimensions", n, list ? list->count : type->rank);
+        KC_CALL_ERROR(call, kc_call_loc(call, list ? 3 : 1), "%d bounds for %d dimensions", n,
+                      list ? list->count : type->rank);
         return false;
     }
     bool seen[KC_MAX_RANK] = {false};
@@ -80,7 +90,8 @@ static bool read_axes(kc_call *call, const kc_type *type, int n, int *axes) {
 }
 
 static bool read_steps(kc_call *call, int n, int64_t *steps) {
-    for (int i = 0; i < n; i++) steps[i] = 1;
+    for (int i = 0; i < n; i++)
+        steps[i] = 1;
     if (!call->given[4]) return true;
     const kc_ast *list = kc_call_list(call, 4, "integers", KC_MAX_RANK);
     if (!list) return false;
@@ -91,7 +102,8 @@ static bool read_steps(kc_call *call, int n, int64_t *steps) {
     for (int i = 0; i < n; i++) {
         if (!kc_call_int(call, list->args[i].value, "a step", &steps[i])) return false;
         if (steps[i] && steps[i] >= -2147483647 && steps[i] <= 2147483647) continue;
-        KC_CALL_ERROR(call, list->args[i].loc, "a step must not be 0 and must fit i32, seen %lld", (long long)steps[i]);
+        KC_CALL_ERROR(call, list->args[i].loc, "a step must not be 0 and must fit i32, seen %lld",
+                      (long long)steps[i]);
         return false;
     }
     return true;
@@ -105,9 +117,12 @@ typedef struct {
 
 static bool read_bounds(kc_call *call, const kc_type *type, bounds *b) {
     int n_ends;
-    if (!kc_call_dims(call, 1, "first indices", &b->n, b->starts) || !kc_call_dims(call, 2, "last indices", &n_ends, b->ends)) return false;
+    if (!kc_call_dims(call, 1, "first indices", &b->n, b->starts) ||
+        !kc_call_dims(call, 2, "last indices", &n_ends, b->ends))
+        return false;
     if (b->n != n_ends) {
-        KC_CALL_ERROR(call, kc_call_loc(call, 2), "'starts' has %d entries, 'ends' has %d", b->n, n_ends);
+        KC_CALL_ERROR(call, kc_call_loc(call, 2), "'starts' has %d entries, 'ends' has %d", b->n,
+                      n_ends);
         return false;
     }
     return read_axes(call, type, b->n, b->axes) && read_steps(call, b->n, b->steps);
@@ -130,10 +145,13 @@ kc_term kc_emit_slice(kc_call *call) {
     for (int i = 0; i < b.n; i++) {
         int d = b.axes[i];
         steps[d] = b.steps[i];
-        if (!one_slice(&p, x->type.shape[d], b.starts[i], b.ends[i], b.steps[i], &starts[d], &shape[d])) return kc_term_poison(call->loc);
+        if (!one_slice(&p, x->type.shape[d], b.starts[i], b.ends[i], b.steps[i], &starts[d],
+                       &shape[d]))
+            return kc_term_poison(call->loc);
     }
     fn->builder.loc = call->loc;
-    kc_value *result = kc_build_1(&fn->builder, KC_OP_SLICE, kc_type_tensor(x->type.elem, rank, shape), 1, &x);
+    kc_value *result =
+        kc_build_1(&fn->builder, KC_OP_SLICE, kc_type_tensor(x->type.elem, rank, shape), 1, &x);
     kc_attr_set_exprs(fn->model->module, result->def, KC_ATTR_STARTS, rank, starts);
     kc_attr_set_ints(fn->model->module, result->def, KC_ATTR_STEPS, rank, steps);
     return kc_term_tensor(result, call->loc);

@@ -64,30 +64,34 @@ kc_dtype kc_body_meet(int n, const kc_term *terms, kc_meet meet) {
 
 // ---- shapes
 
-static bool same_shape(kc_function *fn, const kc_type *type, int rank, const kc_expr *const *shape) {
+static bool same_shape(kc_function *fn, const kc_type *type, int rank,
+                       const kc_expr *const *shape) {
     if (type->rank != rank) return false;
     for (int d = 0; d < rank; d++)
         if (!kc_expr_known_equal(fn->pool, type->shape[d], shape[d])) return false;
     return true;
 }
 
-kc_value *kc_body_broadcast(kc_function *fn, kc_loc loc, kc_value *value, int rank, const kc_expr *const *shape) {
+kc_value *kc_body_broadcast(kc_function *fn, kc_loc loc, kc_value *value, int rank,
+                            const kc_expr *const *shape) {
     if (same_shape(fn, &value->type, rank, shape)) return value;
     fn->builder.loc = loc;
-    return kc_build_1(&fn->builder, KC_OP_BROADCAST, kc_type_tensor(value->type.elem, rank, shape), 1, &value);
+    return kc_build_1(&fn->builder, KC_OP_BROADCAST, kc_type_tensor(value->type.elem, rank, shape),
+                      1, &value);
 }
 
 static bool is_one(kc_function *fn, const kc_expr *extent) {
     return kc_expr_known_equal(fn->pool, extent, kc_expr_const(fn->pool, 1));
 }
 
-static bool merge_extents(kc_function *fn, const kc_expr *a, const kc_expr *b, const kc_expr **out) {
+static bool merge_extents(kc_function *fn, const kc_expr *a, const kc_expr *b,
+                          const kc_expr **out) {
     *out = is_one(fn, a) ? b : a;
     return is_one(fn, a) || is_one(fn, b) || kc_expr_known_equal(fn->pool, a, b);
 }
 
-bool kc_body_merge_shapes(kc_function *fn, kc_loc loc, const kc_type *a, const kc_type *b, int *rank,
-                          const kc_expr **shape) {
+bool kc_body_merge_shapes(kc_function *fn, kc_loc loc, const kc_type *a, const kc_type *b,
+                          int *rank, const kc_expr **shape) {
     int n = a->rank > b->rank ? a->rank : b->rank;
     const kc_expr *merged[KC_MAX_RANK];
     for (int d = 0; d < n; d++) {
@@ -96,44 +100,51 @@ bool kc_body_merge_shapes(kc_function *fn, kc_loc loc, const kc_type *a, const k
         if (!one || !other) merged[d] = one ? one : other;
         else if (!merge_extents(fn, one, other, &merged[d])) {
             bool numbers = kc_expr_is_const(one, NULL) && kc_expr_is_const(other, NULL);
-            KC_FN_ERROR(fn, loc, "%s and %s do not broadcast: %s and %s %s", kc_types_text(fn, a), kc_types_text(fn, b),
-                        kc_dims_text(fn, one), kc_dims_text(fn, other),
+            KC_FN_ERROR(fn, loc, "%s and %s do not broadcast: %s and %s %s", kc_types_text(fn, a),
+                        kc_types_text(fn, b), kc_dims_text(fn, one), kc_dims_text(fn, other),
                         numbers ? "differ and neither is 1" : "cannot be shown to be equal");
             return false;
         }
     }
     *rank = n;
-    for (int d = 0; d < n; d++) shape[d] = merged[d];
+    for (int d = 0; d < n; d++)
+        shape[d] = merged[d];
     return true;
 }
 
-bool kc_body_merge(kc_function *fn, kc_loc loc, int n, const kc_term *terms, int *rank, const kc_expr **shape) {
+bool kc_body_merge(kc_function *fn, kc_loc loc, int n, const kc_term *terms, int *rank,
+                   const kc_expr **shape) {
     *rank = 0;
     for (int i = 0; i < n; i++) {
         if (terms[i].kind != KC_TERM_TENSOR) continue;
         kc_type so_far = kc_type_tensor(terms[i].value->type.elem, *rank, shape);
-        if (!kc_body_merge_shapes(fn, loc, &so_far, &terms[i].value->type, rank, shape)) return false;
+        if (!kc_body_merge_shapes(fn, loc, &so_far, &terms[i].value->type, rank, shape))
+            return false;
     }
     return true;
 }
 
 // ---- tensors
 
-kc_value *kc_body_materialize(kc_function *fn, kc_loc loc, const kc_term *term, kc_dtype dtype, int rank,
-                              const kc_expr *const *shape) {
-    if (term->kind != KC_TERM_TENSOR) return kc_weak_materialize(fn, term->loc, term, dtype, rank, shape);
+kc_value *kc_body_materialize(kc_function *fn, kc_loc loc, const kc_term *term, kc_dtype dtype,
+                              int rank, const kc_expr *const *shape) {
+    if (term->kind != KC_TERM_TENSOR)
+        return kc_weak_materialize(fn, term->loc, term, dtype, rank, shape);
     fn->builder.loc = loc;
     return kc_body_broadcast(fn, loc, kc_build_cast(&fn->builder, term->value, dtype), rank, shape);
 }
 
-kc_term kc_body_elementwise(kc_function *fn, kc_loc loc, kc_opcode code, int n, const kc_term *terms, kc_dtype dtype) {
+kc_term kc_body_elementwise(kc_function *fn, kc_loc loc, kc_opcode code, int n,
+                            const kc_term *terms, kc_dtype dtype) {
     const kc_expr *shape[KC_MAX_RANK];
     kc_value *values[3];
     int rank;
-    if (kc_term_any_poison(n, terms) || !kc_body_merge(fn, loc, n, terms, &rank, shape)) return kc_term_poison(loc);
+    if (kc_term_any_poison(n, terms) || !kc_body_merge(fn, loc, n, terms, &rank, shape))
+        return kc_term_poison(loc);
     for (int i = 0; i < n; i++) {
         bool condition = code == KC_OP_SELECT && i == 0;
-        values[i] = kc_body_materialize(fn, loc, &terms[i], condition ? KC_bool : dtype, rank, shape);
+        values[i] =
+            kc_body_materialize(fn, loc, &terms[i], condition ? KC_bool : dtype, rank, shape);
         if (!values[i]) return kc_term_poison(loc);
     }
     fn->builder.loc = loc;

@@ -1,5 +1,6 @@
-// Weak terms: integer literals and expressions of dimensions stay integer expressions; reals are small trees that are
-// folded where that is exact on every machine (no libm but sqrt) and computed in the type they meet.
+// Weak terms: integer literals and expressions of dimensions stay integer expressions; reals are
+// small trees that are folded where that is exact on every machine (no libm but sqrt) and computed
+// in the type they meet.
 #include <math.h>
 
 #include "compiler/frontend/body_types.h"
@@ -15,7 +16,9 @@ static kc_term real(kc_function *fn, kc_loc loc, kc_weak node) {
     *weak = node;
     weak->size = 1 + (node.a ? node.a->size : 0) + (node.b ? node.b->size : 0);
     if (weak->size > MAX_WEAK) {
-        KC_FN_ERROR(fn, loc, "more than %d literals, dimensions and operators make one scalar; cast a part of it to a type",
+        KC_FN_ERROR(fn, loc,
+                    "more than %d literals, dimensions and operators make one scalar; cast a part "
+                    "of it to a type",
                     (int)MAX_WEAK);
         return kc_term_poison(loc);
     }
@@ -28,8 +31,10 @@ kc_term kc_weak_number(kc_function *fn, kc_loc loc, double number) {
 
 bool kc_weak_is_number(const kc_term *term, double *value) {
     int64_t integer;
-    if (term->kind == KC_TERM_INT && kc_expr_is_const(term->expr, &integer)) *value = (double)integer;
-    else if (term->kind == KC_TERM_REAL && term->weak->code == KC_OP_CONST) *value = term->weak->number;
+    if (term->kind == KC_TERM_INT && kc_expr_is_const(term->expr, &integer))
+        *value = (double)integer;
+    else if (term->kind == KC_TERM_REAL && term->weak->code == KC_OP_CONST)
+        *value = term->weak->number;
     else return false;
     return true;
 }
@@ -40,27 +45,37 @@ static kc_term int_result(kc_loc loc, const kc_expr *expr) {
     return expr ? kc_weak_int(loc, expr) : kc_term_poison(loc);
 }
 
-static const kc_expr *int_power(kc_function *fn, kc_loc loc, const kc_expr *base, int64_t exponent) {
+static const kc_expr *int_power(kc_function *fn, kc_loc loc, const kc_expr *base,
+                                int64_t exponent) {
     const kc_expr *power = kc_expr_const(fn->pool, 1);
-    for (int64_t i = 0; power && i < exponent; i++) power = kc_dims_binary(fn, loc, KC_EXPR_MUL, power, base);
+    for (int64_t i = 0; power && i < exponent; i++)
+        power = kc_dims_binary(fn, loc, KC_EXPR_MUL, power, base);
     return power;
 }
 
 // True when the op stays within the integers; the result in *out.
-static bool apply_int(kc_function *fn, kc_loc loc, kc_opcode code, int n, const kc_term *terms, kc_term *out) {
-    const kc_expr *a = terms[0].expr, *b = n > 1 ? terms[1].expr : NULL, *zero = kc_expr_const(fn->pool, 0);
-    static const struct { kc_opcode code; kc_expr_kind kind; } kinds[] = {
-        {KC_OP_ADD, KC_EXPR_ADD}, {KC_OP_SUB, KC_EXPR_SUB}, {KC_OP_MUL, KC_EXPR_MUL}, {KC_OP_FLOORDIV, KC_EXPR_FLOORDIV},
-        {KC_OP_MOD, KC_EXPR_MOD}, {KC_OP_MIN, KC_EXPR_MIN}, {KC_OP_MAX, KC_EXPR_MAX}};
+static bool apply_int(kc_function *fn, kc_loc loc, kc_opcode code, int n, const kc_term *terms,
+                      kc_term *out) {
+    const kc_expr *a = terms[0].expr, *b = n > 1 ? terms[1].expr : NULL,
+                  *zero = kc_expr_const(fn->pool, 0);
+    static const struct {
+        kc_opcode code;
+        kc_expr_kind kind;
+    } kinds[] = {{KC_OP_ADD, KC_EXPR_ADD}, {KC_OP_SUB, KC_EXPR_SUB},
+                 {KC_OP_MUL, KC_EXPR_MUL}, {KC_OP_FLOORDIV, KC_EXPR_FLOORDIV},
+                 {KC_OP_MOD, KC_EXPR_MOD}, {KC_OP_MIN, KC_EXPR_MIN},
+                 {KC_OP_MAX, KC_EXPR_MAX}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i].code != code) continue;
         *out = int_result(loc, kc_dims_binary(fn, loc, kinds[i].kind, a, b));
         return true;
     }
     int64_t exponent;
-    bool power = code == KC_OP_POW && kc_expr_is_const(b, &exponent) && exponent >= 0 && exponent <= 64;
+    bool power =
+        code == KC_OP_POW && kc_expr_is_const(b, &exponent) && exponent >= 0 && exponent <= 64;
     if (power) *out = int_result(loc, int_power(fn, loc, a, exponent));
-    else if (code == KC_OP_NEG) *out = int_result(loc, kc_dims_binary(fn, loc, KC_EXPR_SUB, zero, a));
+    else if (code == KC_OP_NEG)
+        *out = int_result(loc, kc_dims_binary(fn, loc, KC_EXPR_SUB, zero, a));
     else if (code == KC_OP_FLOOR || code == KC_OP_CEIL || code == KC_OP_ROUND) *out = terms[0];
     else if (code == KC_OP_ABS) {
         const kc_expr *negative = kc_dims_binary(fn, loc, KC_EXPR_SUB, zero, a);
@@ -124,14 +139,16 @@ kc_term kc_weak_apply(kc_function *fn, kc_loc loc, kc_opcode code, int n, const 
         KC_FN_ERROR(fn, loc, "division by zero");
         return kc_term_poison(loc);
     }
-    if (a->code == KC_OP_CONST && (!b || b->code == KC_OP_CONST) && fold(code, a->number, b ? b->number : 0, &number))
+    if (a->code == KC_OP_CONST && (!b || b->code == KC_OP_CONST) &&
+        fold(code, a->number, b ? b->number : 0, &number))
         return kc_weak_number(fn, loc, number);
     return real(fn, loc, (kc_weak){.code = code, .a = a, .b = b});
 }
 
 // ---- becoming values
 
-static kc_value *constant(kc_function *fn, kc_dtype dtype, int rank, const kc_expr *const *shape, double number) {
+static kc_value *constant(kc_function *fn, kc_dtype dtype, int rank, const kc_expr *const *shape,
+                          double number) {
     double rounded = dtype == KC_f64 ? number : kc_dtype_round(dtype, number);
     return kc_build_const(&fn->builder, kc_type_tensor(dtype, rank, shape), rounded);
 }
@@ -145,7 +162,8 @@ static kc_value *build_tree(kc_function *fn, const kc_weak *weak, kc_dtype dtype
     if (weak->code == KC_OP_CONST) return constant(fn, dtype, 0, NULL, weak->number);
     if (weak->code == KC_OP_SYM)
         return kc_build_sym(&fn->builder, kc_type_tensor(dtype, 0, NULL), weak->expr);
-    kc_value *operands[2] = {build_tree(fn, weak->a, dtype), weak->b ? build_tree(fn, weak->b, dtype) : NULL};
+    kc_value *operands[2] = {build_tree(fn, weak->a, dtype),
+                             weak->b ? build_tree(fn, weak->b, dtype) : NULL};
     return kc_build_elementwise(&fn->builder, weak->code, weak->b ? 2 : 1, operands);
 }
 
@@ -164,14 +182,16 @@ static bool fits(kc_function *fn, kc_loc loc, const kc_expr *expr, kc_dtype dtyp
     if (dtype == KC_i64) return true;
     int64_t least = kc_expr_min_value(fn->pool, expr), largest = kc_expr_max_value(fn->pool, expr);
     if (least >= least_of(dtype) && largest <= largest_of(dtype)) return true;
-    KC_FN_ERROR(fn, loc, "%s does not fit %s (%lld to %lld): cast the other operand to a wider type%s",
-                kc_dims_text(fn, expr), kc_dtype_name(dtype), (long long)least_of(dtype), (long long)largest_of(dtype),
+    KC_FN_ERROR(fn, loc,
+                "%s does not fit %s (%lld to %lld): cast the other operand to a wider type%s",
+                kc_dims_text(fn, expr), kc_dtype_name(dtype), (long long)least_of(dtype),
+                (long long)largest_of(dtype),
                 kc_expr_is_const(expr, NULL) ? "" : " or bound the dimensions in 'dims'");
     return false;
 }
 
-static kc_value *materialize_int(kc_function *fn, kc_loc loc, const kc_expr *expr, kc_dtype dtype, int rank,
-                                 const kc_expr *const *shape) {
+static kc_value *materialize_int(kc_function *fn, kc_loc loc, const kc_expr *expr, kc_dtype dtype,
+                                 int rank, const kc_expr *const *shape) {
     int64_t integer;
     bool is_float = kc_dtype_is_float(dtype);
     if (!is_float && !fits(fn, loc, expr, dtype)) return NULL;
@@ -184,8 +204,8 @@ static kc_value *materialize_int(kc_function *fn, kc_loc loc, const kc_expr *exp
     return kc_body_broadcast(fn, loc, value, rank, shape);
 }
 
-kc_value *kc_weak_materialize(kc_function *fn, kc_loc loc, const kc_term *term, kc_dtype dtype, int rank,
-                              const kc_expr *const *shape) {
+kc_value *kc_weak_materialize(kc_function *fn, kc_loc loc, const kc_term *term, kc_dtype dtype,
+                              int rank, const kc_expr *const *shape) {
     fn->builder.loc = loc;
     if (term->kind == KC_TERM_INT) return materialize_int(fn, loc, term->expr, dtype, rank, shape);
     const kc_weak *weak = term->weak;

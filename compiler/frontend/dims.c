@@ -1,7 +1,8 @@
 // Dimensions: names with facts, and integer expressions over them.
 //
-// `a / b` promises that b divides a. In a type it is checked at launch, where the extent is computed. In a body it is
-// either provable or, when it is NAME / NUMBER, it becomes a fact of the name: facts are checked at launch too.
+// `a / b` promises that b divides a. In a type it is checked at launch, where the extent is
+// computed. In a body it is either provable or, when it is NAME / NUMBER, it becomes a fact of the
+// name: facts are checked at launch too.
 #include <string.h>
 
 #include "compiler/frontend/function.h"
@@ -34,18 +35,21 @@ static void check_facts(kc_function *fn, const kc_dim *dim) {
     const kc_expr_facts *facts = &dim->facts;
     int64_t first = (facts->min + facts->multiple_of - 1) / facts->multiple_of * facts->multiple_of;
     if (facts->min > facts->max)
-        KC_FN_ERROR(fn, dim->loc, "'%s' has min %lld above max %lld", dim->name, (long long)facts->min,
-                    (long long)facts->max);
+        KC_FN_ERROR(fn, dim->loc, "'%s' has min %lld above max %lld", dim->name,
+                    (long long)facts->min, (long long)facts->max);
     else if (first > facts->max)
         KC_FN_ERROR(fn, dim->loc, "no multiple of %lld lies between min %lld and max %lld of '%s'",
-                    (long long)facts->multiple_of, (long long)facts->min, (long long)facts->max, dim->name);
+                    (long long)facts->multiple_of, (long long)facts->min, (long long)facts->max,
+                    dim->name);
 }
 
 static void read_facts(kc_function *fn, kc_dim *dim, const kc_yaml *map) {
     kc_model_check_keys(fn->model, map, "a dimension", "min max multiple_of", NULL);
     const kc_yaml *node;
-    if ((node = kc_yaml_find(map, "min"))) kc_model_int(fn->model, node, "'min'", 0, max_extent, &dim->facts.min);
-    if ((node = kc_yaml_find(map, "max"))) kc_model_int(fn->model, node, "'max'", 0, max_extent, &dim->facts.max);
+    if ((node = kc_yaml_find(map, "min")))
+        kc_model_int(fn->model, node, "'min'", 0, max_extent, &dim->facts.min);
+    if ((node = kc_yaml_find(map, "max")))
+        kc_model_int(fn->model, node, "'max'", 0, max_extent, &dim->facts.max);
     if ((node = kc_yaml_find(map, "multiple_of")))
         kc_model_int(fn->model, node, "'multiple_of'", 1, MAX_FACT, &dim->facts.multiple_of);
 }
@@ -73,7 +77,8 @@ static void add_factor(kc_function *fn, kc_dim *dim, int64_t factor, kc_loc loc)
     }
     int64_t multiple = dim->facts.multiple_of / a * factor;
     if (multiple > MAX_FACT)
-        KC_FN_ERROR(fn, loc, "'%s' would have to be a multiple of %lld", dim->name, (long long)multiple);
+        KC_FN_ERROR(fn, loc, "'%s' would have to be a multiple of %lld", dim->name,
+                    (long long)multiple);
     else dim->facts.multiple_of = multiple;
 }
 
@@ -92,19 +97,22 @@ void kc_dims_scan(kc_function *fn, const kc_ast *ast) {
         if (dim) dim->used = true;
     }
     if (ast->kind != KC_AST_UNARY && ast->kind != KC_AST_BINARY) return;
-    for (int i = 0; i < ast->count; i++) kc_dims_scan(fn, ast->args[i].value);
+    for (int i = 0; i < ast->count; i++)
+        kc_dims_scan(fn, ast->args[i].value);
     if (ast->kind == KC_AST_BINARY) note_division(fn, ast);
 }
 
 static void scan_list(kc_function *fn, const kc_ast *ast) {
     if (ast->kind == KC_AST_CALL) return; // a value: `/` is true division there
-    for (int i = 0; i < ast->count; i++) scan_list(fn, ast->args[i].value);
+    for (int i = 0; i < ast->count; i++)
+        scan_list(fn, ast->args[i].value);
     if (ast->kind == KC_AST_BINARY) note_division(fn, ast);
 }
 
 void kc_dims_scan_body(kc_function *fn, const kc_ast *ast) {
     if (ast->kind == KC_AST_LIST) scan_list(fn, ast);
-    for (int i = 0; i < ast->count; i++) kc_dims_scan_body(fn, ast->args[i].value);
+    for (int i = 0; i < ast->count; i++)
+        kc_dims_scan_body(fn, ast->args[i].value);
 }
 
 void kc_dims_seal(kc_function *fn) {
@@ -140,14 +148,17 @@ static bool has_symbol(const kc_expr *expr) {
 static const kc_expr *checked(kc_function *fn, kc_loc loc, const kc_expr *expr) {
     int64_t value;
     if (count_nodes(expr, KC_MODEL_MAX_DIM_NODES + 1) > KC_MODEL_MAX_DIM_NODES) {
-        KC_FN_ERROR(fn, loc, "the dimension's expression has more than %d parts; name a new dimension instead",
-                    (int)KC_MODEL_MAX_DIM_NODES);
+        KC_FN_ERROR(
+            fn, loc,
+            "the dimension's expression has more than %d parts; name a new dimension instead",
+            (int)KC_MODEL_MAX_DIM_NODES);
         return NULL;
     }
     if (kc_expr_is_const(expr, NULL) || has_symbol(expr)) return expr;
     kc_expr_status status = kc_expr_eval(expr, NULL, NULL, &value);
     if (status == KC_EXPR_OK) return kc_expr_const(fn->pool, value);
-    KC_FN_ERROR(fn, loc, "'%s' has no value: %s", kc_dims_text(fn, expr), kc_expr_status_text(status));
+    KC_FN_ERROR(fn, loc, "'%s' has no value: %s", kc_dims_text(fn, expr),
+                kc_expr_status_text(status));
     return NULL;
 }
 
@@ -188,8 +199,10 @@ static const kc_expr *divide(kc_function *fn, kc_loc loc, const kc_expr *a, cons
         return quotient;
     }
     if (kc_dims_divides(fn, a, b, quotient) || is_declared_division(fn, quotient)) return quotient;
-    KC_FN_ERROR(fn, loc, "cannot show that %s divides %s: use a type with %s in its shape, facts in 'dims', or '//'",
-                kc_dims_text(fn, b), kc_dims_text(fn, a), kc_dims_text(fn, quotient));
+    KC_FN_ERROR(
+        fn, loc,
+        "cannot show that %s divides %s: use a type with %s in its shape, facts in 'dims', or '//'",
+        kc_dims_text(fn, b), kc_dims_text(fn, a), kc_dims_text(fn, quotient));
     return NULL;
 }
 
@@ -221,7 +234,8 @@ static const kc_expr *eval_binary(kc_function *fn, const kc_ast *ast, bool in_bo
     case KC_TOKEN_DIV: return divide(fn, ast->loc, a, b, in_body);
     default: break;
     }
-    KC_FN_ERROR(fn, ast->loc, "%s does not stand in dimensions; they know + - * // %% and an exact /",
+    KC_FN_ERROR(fn, ast->loc,
+                "%s does not stand in dimensions; they know + - * // %% and an exact /",
                 kc_body_token_text(ast->op));
     return NULL;
 }
@@ -235,8 +249,9 @@ static const kc_expr *eval_node(kc_function *fn, const kc_ast *ast, bool in_body
     case KC_AST_UNARY:
         if (ast->op != KC_TOKEN_SUB) break;
         operand = kc_dims_eval(fn, ast->args[0].value, in_body);
-        return operand ? kc_dims_binary(fn, ast->loc, KC_EXPR_SUB, kc_expr_const(fn->pool, 0), operand)
-                       : NULL;
+        return operand
+                   ? kc_dims_binary(fn, ast->loc, KC_EXPR_SUB, kc_expr_const(fn->pool, 0), operand)
+                   : NULL;
     default: break;
     }
     KC_FN_ERROR(fn, ast->loc, "expected a dimension: names, integers and + - * // %% /");
@@ -245,7 +260,8 @@ static const kc_expr *eval_node(kc_function *fn, const kc_ast *ast, bool in_body
 
 const kc_expr *kc_dims_eval(kc_function *fn, const kc_ast *ast, bool in_body) {
     if (++fn->depth > KC_MODEL_MAX_NESTING) {
-        KC_FN_ERROR(fn, ast->loc, "the expression is nested deeper than %d levels", (int)KC_MODEL_MAX_NESTING);
+        KC_FN_ERROR(fn, ast->loc, "the expression is nested deeper than %d levels",
+                    (int)KC_MODEL_MAX_NESTING);
         fn->depth--;
         return NULL;
     }
@@ -261,7 +277,8 @@ bool kc_dims_check_extent(kc_function *fn, kc_loc loc, const kc_expr *extent) {
         return false;
     }
     if (kc_expr_is_const(extent, &value) && value > max_extent) {
-        KC_FN_ERROR(fn, loc, "the dimension %lld is larger than any memory holds", (long long)value);
+        KC_FN_ERROR(fn, loc, "the dimension %lld is larger than any memory holds",
+                    (long long)value);
         return false;
     }
     return true;

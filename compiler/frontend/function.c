@@ -7,8 +7,8 @@ static bool is_suffix(const char *text, size_t length, const char *suffix, size_
     return length >= suffix_length && !memcmp(text + length - suffix_length, suffix, suffix_length);
 }
 
-// First columns of the lines of a literal block: YAML took the indentation away, the file has it. False: the block's
-// lines are not where they are expected (an anchor on a line of its own).
+// First columns of the lines of a literal block: YAML took the indentation away, the file has it.
+// False: the block's lines are not where they are expected (an anchor on a line of its own).
 static bool find_columns(const kc_source *source, const kc_yaml *node, uint32_t *columns) {
     const char *line = node->text;
     for (uint32_t i = 0;; i++) {
@@ -25,7 +25,8 @@ static bool find_columns(const kc_source *source, const kc_yaml *node, uint32_t 
 
 static kc_body_text literal_text(kc_function *fn, const kc_yaml *node) {
     size_t lines = 2;
-    for (size_t i = 0; i < node->length; i++) lines += node->text[i] == '\n';
+    for (size_t i = 0; i < node->length; i++)
+        lines += node->text[i] == '\n';
     uint32_t *columns = KC_NEW_ARRAY(fn->arena, uint32_t, lines);
     kc_body_text text = {.text = node->text, .length = node->length, .start = node->loc};
     text.fixed = !find_columns(&fn->model->source, node, columns);
@@ -38,7 +39,9 @@ static kc_body_text literal_text(kc_function *fn, const kc_yaml *node) {
 static void read_body(kc_function *fn, const kc_yaml *node) {
     if (node->kind != KC_YAML_SCALAR || node->style == KC_YAML_FOLDED ||
         (node->style != KC_YAML_LITERAL && !node->verbatim)) {
-        KC_FN_ERROR(fn, node->loc, "'body' must be a literal block: write 'body: |' and the statements on the next lines");
+        KC_FN_ERROR(
+            fn, node->loc,
+            "'body' must be a literal block: write 'body: |' and the statements on the next lines");
         fn->body.broken = true;
         return;
     }
@@ -55,7 +58,8 @@ static void read_body(kc_function *fn, const kc_yaml *node) {
         if (fn->body.statements[i].value) kc_dims_scan_body(fn, fn->body.statements[i].value);
 }
 
-static const kc_yaml *required(kc_function *fn, const kc_yaml *map, const char *key, const char *what) {
+static const kc_yaml *required(kc_function *fn, const kc_yaml *map, const char *key,
+                               const char *what) {
     const kc_yaml *node = kc_yaml_find(map, key);
     if (!node) KC_FN_ERROR(fn, fn->loc, "function '%s' has no '%s': %s", fn->name, key, what);
     return node;
@@ -87,7 +91,11 @@ static void read_arguments(kc_function *fn, const kc_yaml *map) {
 
 static kc_function *create(kc_model *model, const char *name, kc_loc loc) {
     kc_function *fn = KC_NEW(model->arena, kc_function);
-    *fn = (kc_function){.arena = model->arena, .diag = model->diag, .model = model, .name = name, .loc = loc,
+    *fn = (kc_function){.arena = model->arena,
+                        .diag = model->diag,
+                        .model = model,
+                        .name = name,
+                        .loc = loc,
                         .errors_before = kc_diag_errors(model->diag)};
     fn->dim_map = kc_map_create(fn->arena);
     fn->names = kc_map_create(fn->arena);

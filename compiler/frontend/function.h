@@ -1,7 +1,8 @@
 // What the files of the frontend share: the state of one function while it is read.
 //
-// Order of work (function.c): facts of `dims`; the syntax of types, strides and body; then, since facts must be set before
-// expressions are built on them, all symbols with what `/` says about them; then types, arguments, body, schedule, outputs.
+// Order of work (function.c): facts of `dims`; the syntax of types, strides and body; then, since
+// facts must be set before expressions are built on them, all symbols with what `/` says about
+// them; then types, arguments, body, schedule, outputs.
 #ifndef KC_COMPILER_FRONTEND_FUNCTION_H
 #define KC_COMPILER_FRONTEND_FUNCTION_H
 
@@ -22,33 +23,34 @@ typedef struct {
 // A dimension or stride name.
 typedef struct {
     const char *name;
-    kc_loc loc;            // of its entry in `dims`, else of its first use
+    kc_loc loc; // of its entry in `dims`, else of its first use
     kc_expr_facts facts;
-    bool declared, used;   // has an entry in `dims`; stands in a type, stride or statement
-    int symbol;            // in the pool, once sealed
+    bool declared, used; // has an entry in `dims`; stands in a type, stride or statement
+    int symbol;          // in the pool, once sealed
 } kc_dim;
 
 typedef struct {
     const char *name;
     kc_loc loc, type_loc, alias_loc;
-    bool output, broken;   // broken: reported; its name is known, its type is not
+    bool output, broken; // broken: reported; its name is known, its type is not
     kc_dtype elem;
     int rank;
     kc_ast *shape[KC_MAX_RANK];
     bool strided;
     kc_ast *strides[KC_MAX_RANK];
-    const char *alias;     // input it may overlap, or NULL
-    kc_type type;          // after kc_types_resolve
+    const char *alias; // input it may overlap, or NULL
+    kc_type type;      // after kc_types_resolve
 } kc_argument;
 
-// A weak real expression: numbers and dimensions under elementwise ops; it is computed in the type that it meets.
+// A weak real expression: numbers and dimensions under elementwise ops; it is computed in the type
+// that it meets.
 typedef struct kc_weak kc_weak;
 struct kc_weak {
-    kc_opcode code;         // CONST: number; SYM: expr; else an elementwise op on a (and b)
+    kc_opcode code; // CONST: number; SYM: expr; else an elementwise op on a (and b)
     double number;
     const kc_expr *expr;
     const kc_weak *a, *b;
-    int size;               // nodes
+    int size; // nodes
 };
 
 typedef enum {
@@ -84,7 +86,7 @@ typedef struct {
     kc_dim *dims[KC_MODEL_MAX_SYMBOLS];
     int n_dims;
     kc_map *dim_map;
-    kc_argument arguments[KC_MODEL_MAX_ARGUMENTS]; // inputs, then outputs
+    kc_argument *arguments; // inputs, then outputs
     int n_inputs, n_outputs;
     const kc_expr *divisions[KC_MODEL_MAX_SYMBOLS]; // `a / b` of types: checked at launch
     int n_divisions;
@@ -92,56 +94,63 @@ typedef struct {
     kc_op *func;
     kc_expr_pool *pool;
     kc_builder builder;
-    kc_map *names;    // kc_name
+    kc_map *names; // kc_name
     kc_name **name_list;
     int n_names;
     kc_body body;
-    int depth;          // of expression evaluation
-    int errors_before;  // in the sink when the function began
+    int depth;         // of expression evaluation
+    int errors_before; // in the sink when the function began
 } kc_function;
 
 #define KC_FN_ERROR(fn, loc, ...) kc_report((fn)->diag, KC_ERROR, (loc), __VA_ARGS__)
 
 // ---- model.c: helpers for keys and scalars. Each reports what is wrong and returns false or NULL.
-// `known` and `reserved` are words separated by blanks; reserved ones are refused as not built yet (NULL: none).
-bool kc_model_check_keys(kc_model *, const kc_yaml *map, const char *what, const char *known, const char *reserved);
+// `known` and `reserved` are words separated by blanks; reserved ones are refused as not built yet
+// (NULL: none).
+bool kc_model_check_keys(kc_model *, const kc_yaml *map, const char *what, const char *known,
+                         const char *reserved);
 const char *kc_model_name(kc_model *, const kc_yaml *, const char *what); // an identifier
-bool kc_model_int(kc_model *, const kc_yaml *, const char *what, int64_t min, int64_t max, int64_t *out);
+bool kc_model_int(kc_model *, const kc_yaml *, const char *what, int64_t min, int64_t max,
+                  int64_t *out);
 bool kc_model_bool(kc_model *, const kc_yaml *, const char *what, bool *out);
-const kc_yaml *kc_model_map(kc_model *, const kc_yaml *, const char *what); // NULL: not a map (null is an empty map)
+const kc_yaml *kc_model_map(kc_model *, const kc_yaml *,
+                            const char *what); // NULL: not a map (null is an empty map)
 
 // ---- function.c
 void kc_function_read(kc_model *, const kc_yaml *key, const kc_yaml *value);
 
 // ---- dims.c
-void kc_dims_read(kc_function *, const kc_yaml *);          // the key `dims`
-void kc_dims_scan(kc_function *, const kc_ast *);           // symbols of a type or stride, and what `/` says
-void kc_dims_scan_body(kc_function *, const kc_ast *);      // what `/` says in lists of a body
-void kc_dims_seal(kc_function *);                           // facts go to the pool
+void kc_dims_read(kc_function *, const kc_yaml *); // the key `dims`
+void kc_dims_scan(kc_function *, const kc_ast *);  // symbols of a type or stride, and what `/` says
+void kc_dims_scan_body(kc_function *, const kc_ast *); // what `/` says in lists of a body
+void kc_dims_seal(kc_function *);                      // facts go to the pool
 const kc_expr *kc_dims_eval(kc_function *, const kc_ast *, bool in_body); // NULL after an error
 bool kc_dims_check_extent(kc_function *, kc_loc, const kc_expr *);
 // Arithmetic on integer expressions with the errors it can have: division by 0, overflow, size.
-const kc_expr *kc_dims_binary(kc_function *, kc_loc, kc_expr_kind, const kc_expr *, const kc_expr *);
+const kc_expr *kc_dims_binary(kc_function *, kc_loc, kc_expr_kind, const kc_expr *,
+                              const kc_expr *);
 // Is the quotient a / b, an expression made with KC_EXPR_DIV, known to be exact?
 bool kc_dims_divides(kc_function *, const kc_expr *a, const kc_expr *b, const kc_expr *quotient);
 const char *kc_dims_text(kc_function *, const kc_expr *);
 
 // ---- types.c
 void kc_types_read_arguments(kc_function *, const kc_yaml *inputs, const kc_yaml *outputs);
-void kc_types_resolve(kc_function *);                       // expressions, and the function's arguments
-const char *kc_types_text(kc_function *, const kc_type *);  // f16[M, K]
+void kc_types_resolve(kc_function *); // expressions, and the function's arguments
+const char *kc_types_text(kc_function *, const kc_type *); // f16[M, K]
 // An element type by name; refuses unknown ones and those that are not built yet.
 kc_dtype kc_types_dtype(kc_function *, kc_loc, const char *name);
-const kc_expr *kc_types_elements(kc_function *, kc_loc, const kc_type *); // NULL after an error: too many
-bool kc_types_check(kc_function *, kc_loc, const kc_type *); // extents and their product are sensible
+const kc_expr *kc_types_elements(kc_function *, kc_loc,
+                                 const kc_type *); // NULL after an error: too many
+bool kc_types_check(kc_function *, kc_loc,
+                    const kc_type *); // extents and their product are sensible
 
 // ---- schedule.c
 void kc_schedule_read(kc_function *, const kc_yaml *);
 
 // ---- body.c
 kc_term kc_body_eval(kc_function *, const kc_ast *);
-void kc_body_run(kc_function *);    // the statements
-void kc_body_return(kc_function *); // outputs, `return`, warnings
+void kc_body_run(kc_function *);                        // the statements
+void kc_body_return(kc_function *);                     // outputs, `return`, warnings
 kc_name *kc_body_lookup(kc_function *, const kc_ast *); // NULL: undefined, reported once
 
 // ---- body_ops.c

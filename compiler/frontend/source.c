@@ -6,7 +6,8 @@
 
 uint32_t kc_source_columns(const char *text, size_t bytes) {
     uint32_t n = 0;
-    for (size_t i = 0; i < bytes; i++) n += ((unsigned char)text[i] & 0xC0) != 0x80;
+    for (size_t i = 0; i < bytes; i++)
+        n += ((unsigned char)text[i] & 0xC0) != 0x80;
     return n;
 }
 
@@ -51,8 +52,8 @@ static bool check_characters(const char *text, size_t size, uint32_t *lines, kc_
         uint32_t point;
         length = decode(bytes + i, size - i, &point);
         if (!length) {
-            kc_report(diag, KC_ERROR, loc,
-                      "invalid UTF-8: byte 0x%02X; save the file as UTF-8", bytes[i]);
+            kc_report(diag, KC_ERROR, loc, "invalid UTF-8: byte 0x%02X; save the file as UTF-8",
+                      bytes[i]);
             return false;
         }
         bool line_break = is_line_break(point, bytes + i + length, size - i - length);

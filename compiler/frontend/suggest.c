@@ -7,7 +7,8 @@ enum { MAX_WORD = 32 }; // longer words are not compared
 // Edits (insert, delete, replace, swap neighbours) that turn a into b.
 static size_t distance(const char *a, size_t n, const char *b, size_t m) {
     size_t row[3][MAX_WORD + 1];
-    for (size_t j = 0; j <= m; j++) row[0][j] = j;
+    for (size_t j = 0; j <= m; j++)
+        row[0][j] = j;
     for (size_t i = 1; i <= n; i++) {
         size_t *now = row[i % 3], *before = row[(i + 2) % 3], *second = row[(i + 1) % 3];
         now[0] = i;

@@ -1,7 +1,7 @@
 // Types as text, `f16[M, K]`, and the arguments that have them.
 //
-// A type is a name and a list of the expression language: the body's parser reads it. Reading gives syntax alone; the
-// expressions are built by kc_types_resolve, after all facts are known.
+// A type is a name and a list of the expression language: the body's parser reads it. Reading gives
+// syntax alone; the expressions are built by kc_types_resolve, after all facts are known.
 #include <stdio.h>
 #include <string.h>
 
@@ -11,10 +11,11 @@
 
 static const char *other_name(const char *name) {
     static const char *const table[][2] = {
-        {"float64", "f64"}, {"double", "f64"}, {"float32", "f32"}, {"float", "f32"}, {"fp32", "f32"},
-        {"float16", "f16"}, {"half", "f16"}, {"fp16", "f16"}, {"bfloat16", "bf16"}, {"int64", "i64"},
-        {"int32", "i32"}, {"int", "i32"}, {"int16", "i16"}, {"int8", "i8"}, {"uint8", "u8"},
-        {"fp8", "f8e4m3"}, {"f8", "f8e4m3"}, {"boolean", "bool"}};
+        {"float64", "f64"},   {"double", "f64"},  {"float32", "f32"}, {"float", "f32"},
+        {"fp32", "f32"},      {"float16", "f16"}, {"half", "f16"},    {"fp16", "f16"},
+        {"bfloat16", "bf16"}, {"int64", "i64"},   {"int32", "i32"},   {"int", "i32"},
+        {"int16", "i16"},     {"int8", "i8"},     {"uint8", "u8"},    {"fp8", "f8e4m3"},
+        {"f8", "f8e4m3"},     {"boolean", "bool"}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (!strcmp(name, table[i][0])) return table[i][1];
     return NULL;
@@ -29,39 +30,46 @@ kc_dtype kc_types_dtype(kc_function *fn, kc_loc loc, const char *name) {
     }
     kc_suggest suggest;
     kc_suggest_start(&suggest, name);
-    for (int i = 0; i < KC_DTYPE_COUNT; i++) kc_suggest_offer(&suggest, kc_dtype_table[i].name);
+    for (int i = 0; i < KC_DTYPE_COUNT; i++)
+        kc_suggest_offer(&suggest, kc_dtype_table[i].name);
     if (other_name(name)) suggest.best = other_name(name);
-    KC_FN_ERROR(fn, loc, "unknown element type '%.64s'%s", name, kc_suggest_text(&suggest, fn->arena));
+    KC_FN_ERROR(fn, loc, "unknown element type '%.64s'%s", name,
+                kc_suggest_text(&suggest, fn->arena));
     return KC_DTYPE_NONE;
 }
 
 const char *kc_types_text(kc_function *fn, const kc_type *type) {
     const char *text = kc_dtype_name(type->elem);
     for (int d = 0; d < type->rank; d++)
-        text = kc_arena_printf(fn->arena, "%s%s%s", text, d ? ", " : "[", kc_dims_text(fn, type->shape[d]));
+        text = kc_arena_printf(fn->arena, "%s%s%s", text, d ? ", " : "[",
+                               kc_dims_text(fn, type->shape[d]));
     return type->rank ? kc_arena_printf(fn->arena, "%s]", text) : text;
 }
 
 // ---- syntax
 
 static kc_body_text text_of(const kc_yaml *node, size_t from) {
-    return (kc_body_text){.text = node->text + from, .length = node->length - from,
-                          .start = kc_yaml_loc(node, from), .fixed = !node->verbatim};
+    return (kc_body_text){.text = node->text + from,
+                          .length = node->length - from,
+                          .start = kc_yaml_loc(node, from),
+                          .fixed = !node->verbatim};
 }
 
 static bool parse_shape(kc_function *fn, kc_argument *argument, const kc_yaml *node, size_t from) {
     kc_ast *list = kc_expression_parse(fn->arena, fn->diag, text_of(node, from));
     if (!list) return false;
     if (list->kind != KC_AST_LIST) {
-        KC_FN_ERROR(fn, list->loc, "expected a type such as f16[M, K], seen %s", kc_yaml_describe(fn->arena, node));
+        KC_FN_ERROR(fn, list->loc, "expected a type such as f16[M, K], seen %s",
+                    kc_yaml_describe(fn->arena, node));
         return false;
     }
     if (list->count > KC_MAX_RANK) {
-        KC_FN_ERROR(fn, list->loc, "a tensor has at most %d dimensions, this one has %d", (int)KC_MAX_RANK,
-                    list->count);
+        KC_FN_ERROR(fn, list->loc, "a tensor has at most %d dimensions, this one has %d",
+                    (int)KC_MAX_RANK, list->count);
         return false;
     }
-    for (int d = 0; d < list->count; d++) argument->shape[d] = list->args[d].value;
+    for (int d = 0; d < list->count; d++)
+        argument->shape[d] = list->args[d].value;
     argument->rank = list->count;
     return true;
 }
@@ -69,27 +77,29 @@ static bool parse_shape(kc_function *fn, kc_argument *argument, const kc_yaml *n
 static bool parse_type(kc_function *fn, kc_argument *argument, const kc_yaml *node) {
     argument->type_loc = node->loc;
     if (node->kind != KC_YAML_SCALAR || kc_yaml_is_null(node)) {
-        KC_FN_ERROR(fn, node->loc, "the type of '%s' must be text such as f16[M, K], not %s%s", argument->name,
-                    kc_yaml_describe(fn->arena, node),
+        KC_FN_ERROR(fn, node->loc, "the type of '%s' must be text such as f16[M, K], not %s%s",
+                    argument->name, kc_yaml_describe(fn->arena, node),
                     node->kind == KC_YAML_LIST ? " (quote types inside { })" : "");
         return false;
     }
     size_t length = strcspn(node->text, "[ \t\n");
     argument->elem = kc_types_dtype(fn, node->loc, kc_arena_strndup(fn->arena, node->text, length));
     bool shape = node->text[length + strspn(node->text + length, " \t\n")]
-                     ? parse_shape(fn, argument, node, length) : true;
+                     ? parse_shape(fn, argument, node, length)
+                     : true;
     return argument->elem != KC_DTYPE_NONE && shape;
 }
 
 static bool parse_strides(kc_function *fn, kc_argument *argument, const kc_yaml *node) {
     if (node->kind != KC_YAML_LIST) {
-        KC_FN_ERROR(fn, node->loc, "'strides' must be a list with one entry a dimension, such as [ld, 1], not %s",
+        KC_FN_ERROR(fn, node->loc,
+                    "'strides' must be a list with one entry a dimension, such as [ld, 1], not %s",
                     kc_yaml_describe(fn->arena, node));
         return false;
     }
     if (node->count != argument->rank) {
-        KC_FN_ERROR(fn, node->loc, "'%s' has %d dimensions but %d strides", argument->name, argument->rank,
-                    node->count);
+        KC_FN_ERROR(fn, node->loc, "'%s' has %d dimensions but %d strides", argument->name,
+                    argument->rank, node->count);
         return false;
     }
     argument->strided = argument->rank > 0;
@@ -98,7 +108,9 @@ static bool parse_strides(kc_function *fn, kc_argument *argument, const kc_yaml 
         const kc_yaml *item = node->items[d];
         if (item->kind == KC_YAML_SCALAR)
             argument->strides[d] = kc_expression_parse(fn->arena, fn->diag, text_of(item, 0));
-        else KC_FN_ERROR(fn, item->loc, "a stride is an expression, not %s", kc_yaml_describe(fn->arena, item));
+        else
+            KC_FN_ERROR(fn, item->loc, "a stride is an expression, not %s",
+                        kc_yaml_describe(fn->arena, item));
         good = good && argument->strides[d];
     }
     return good;
@@ -107,7 +119,8 @@ static bool parse_strides(kc_function *fn, kc_argument *argument, const kc_yaml 
 static bool parse_alias(kc_function *fn, kc_argument *argument, const kc_yaml *node) {
     argument->alias_loc = node->loc;
     if (!argument->output) {
-        KC_FN_ERROR(fn, node->loc, "'alias' belongs to an output: it names the input that the output may overlap");
+        KC_FN_ERROR(fn, node->loc,
+                    "'alias' belongs to an output: it names the input that the output may overlap");
         return false;
     }
     argument->alias = kc_model_name(fn->model, node, "'alias'");
@@ -146,12 +159,16 @@ static void read_argument(kc_function *fn, const kc_yaml *key, const kc_yaml *va
 }
 
 static void scan_argument(kc_function *fn, const kc_argument *argument) {
-    for (int d = 0; d < argument->rank; d++) kc_dims_scan(fn, argument->shape[d]);
+    for (int d = 0; d < argument->rank; d++)
+        kc_dims_scan(fn, argument->shape[d]);
     for (int d = 0; argument->strided && d < argument->rank; d++)
         if (argument->strides[d]) kc_dims_scan(fn, argument->strides[d]);
 }
 
 void kc_types_read_arguments(kc_function *fn, const kc_yaml *inputs, const kc_yaml *outputs) {
+    int n = (inputs ? inputs->count : 0) + (outputs ? outputs->count : 0);
+    fn->arguments = KC_NEW_ARRAY(fn->arena, kc_argument,
+                                 n < KC_MODEL_MAX_ARGUMENTS ? n : KC_MODEL_MAX_ARGUMENTS);
     for (int i = 0; inputs && i < inputs->count; i++)
         read_argument(fn, inputs->keys[i], inputs->items[i], false);
     for (int i = 0; outputs && i < outputs->count; i++)
@@ -162,7 +179,8 @@ void kc_types_read_arguments(kc_function *fn, const kc_yaml *inputs, const kc_ya
 
 // ---- expressions
 
-static const kc_argument *find_argument(const kc_function *fn, const char *name, const kc_argument *before) {
+static const kc_argument *find_argument(const kc_function *fn, const char *name,
+                                        const kc_argument *before) {
     for (const kc_argument *at = fn->arguments; at < before; at++)
         if (!strcmp(at->name, name)) return at;
     return NULL;
@@ -173,21 +191,25 @@ static void check_name(kc_function *fn, const kc_argument *argument) {
     const kc_argument *before = find_argument(fn, argument->name, argument);
     if (!dim && !before) return;
     KC_FN_ERROR(fn, argument->loc, "'%s' is already the name of %s", argument->name,
-                dim ? "a dimension" : before->output ? "an output" : "an input");
+                dim              ? "a dimension"
+                : before->output ? "an output"
+                                 : "an input");
     kc_report(fn->diag, KC_NOTE, dim ? dim->loc : before->loc, "that one is here");
 }
 
-static bool check_stride(kc_function *fn, const kc_argument *argument, int d, const kc_expr *stride) {
+static bool check_stride(kc_function *fn, const kc_argument *argument, int d,
+                         const kc_expr *stride) {
     int64_t value, extent;
     if (kc_expr_max_value(fn->pool, stride) < 0) {
-        KC_FN_ERROR(fn, argument->strides[d]->loc, "the stride %s is negative; strides are at least 0",
-                    kc_dims_text(fn, stride));
+        KC_FN_ERROR(fn, argument->strides[d]->loc,
+                    "the stride %s is negative; strides are at least 0", kc_dims_text(fn, stride));
         return false;
     }
     bool repeats = kc_expr_is_const(stride, &value) && value == 0 &&
                    !(kc_expr_is_const(argument->type.shape[d], &extent) && extent <= 1);
     if (argument->output && repeats) {
-        KC_FN_ERROR(fn, argument->strides[d]->loc, "stride 0 would write several elements of output '%s' to one place",
+        KC_FN_ERROR(fn, argument->strides[d]->loc,
+                    "stride 0 would write several elements of output '%s' to one place",
                     argument->name);
         return false;
     }
@@ -217,9 +239,12 @@ static void check_alias(kc_function *fn, kc_argument *argument) {
     kc_suggest_start(&suggest, argument->alias);
     for (int i = 0; i < fn->n_inputs; i++)
         if (fn->arguments[i].rank) kc_suggest_offer(&suggest, fn->arguments[i].name);
-    if (input) KC_FN_ERROR(fn, argument->alias_loc, "input '%s' is passed by value: nothing can overlap it", input->name);
-    else KC_FN_ERROR(fn, argument->alias_loc, "'alias' names an input; there is no input '%s'%s", argument->alias,
-                     kc_suggest_text(&suggest, fn->arena));
+    if (input)
+        KC_FN_ERROR(fn, argument->alias_loc,
+                    "input '%s' is passed by value: nothing can overlap it", input->name);
+    else
+        KC_FN_ERROR(fn, argument->alias_loc, "'alias' names an input; there is no input '%s'%s",
+                    argument->alias, kc_suggest_text(&suggest, fn->arena));
     argument->broken = true;
 }
 
@@ -240,7 +265,8 @@ bool kc_types_check(kc_function *fn, kc_loc loc, const kc_type *type) {
     for (int d = 0; d < type->rank; d++) {
         if (!kc_dims_check_extent(fn, loc, type->shape[d])) return false;
         if (!kc_expr_is_const(type->shape[d], &extent) || extent == 0) continue;
-        if (!__builtin_mul_overflow(elements, extent, &elements) && elements <= (int64_t)1 << 48) continue;
+        if (!__builtin_mul_overflow(elements, extent, &elements) && elements <= (int64_t)1 << 48)
+            continue;
         KC_FN_ERROR(fn, loc, "%s has more elements than any memory holds", kc_types_text(fn, type));
         return false;
     }

@@ -1,6 +1,7 @@
-// libyaml's events become a tree. The reader is a loop with its own stack, so that nesting costs no C stack; the
-// number of nodes, with aliases counted as often as they stand for something, is limited: ten aliases of ten aliases
-// of ten aliases are refused when they pass the limit, not expanded.
+// libyaml's events become a tree. The reader is a loop with its own stack, so that nesting costs no
+// C stack; the number of nodes, with aliases counted as often as they stand for something, is
+// limited: ten aliases of ten aliases of ten aliases are refused when they pass the limit, not
+// expanded.
 #include <stdarg.h>
 #include <string.h>
 #include <yaml.h>
@@ -12,9 +13,9 @@
 
 typedef struct {
     kc_yaml *node;
-    kc_yaml *key;      // MAP: the key that waits for its value
-    kc_map *seen;    // MAP: keys so far
-    bool skip;         // MAP: that value is dropped, its key was given before
+    kc_yaml *key; // MAP: the key that waits for its value
+    kc_map *seen; // MAP: keys so far
+    bool skip;    // MAP: that value is dropped, its key was given before
     int capacity;
     const char *anchor; // of the node, NULL if none
 } frame;
@@ -35,7 +36,8 @@ static kc_loc loc_of(yaml_mark_t mark) {
     return (kc_loc){(uint32_t)mark.line + 1, (uint32_t)mark.column + 1};
 }
 
-static void __attribute__((format(printf, 3, 4))) fail(reader *r, kc_loc loc, const char *format, ...) {
+static void __attribute__((format(printf, 3, 4)))
+fail(reader *r, kc_loc loc, const char *format, ...) {
     char text[256];
     va_list list;
     va_start(list, format);
@@ -48,7 +50,8 @@ static void __attribute__((format(printf, 3, 4))) fail(reader *r, kc_loc loc, co
 static bool stands_at_tab(const kc_source *source, kc_loc loc) {
     size_t length, at = 0;
     const char *line = kc_source_line(source, loc.line, &length);
-    while (at < length && kc_source_columns(line, at + 1) < loc.column) at++;
+    while (at < length && kc_source_columns(line, at + 1) < loc.column)
+        at++;
     return at < length && line[at] == '\t';
 }
 
@@ -60,7 +63,9 @@ static void syntax_error(reader *r, const kc_source *source) {
     if (yaml->error == YAML_MEMORY_ERROR) fail(r, (kc_loc){0, 0}, "out of memory reading the YAML");
     else if (stands_at_tab(source, loc))
         fail(r, loc, "a tab cannot stand here in YAML: indent with spaces");
-    else fail(r, loc, "YAML: %s%s%s", yaml->context ? yaml->context : "", yaml->context ? ": " : "", problem);
+    else
+        fail(r, loc, "YAML: %s%s%s", yaml->context ? yaml->context : "", yaml->context ? ": " : "",
+             problem);
     if (yaml->flow_level > 0)
         kc_report(r->diag, KC_NOTE, loc,
                   "inside { } and [ ] types must be quoted: {x: \"f16[M, K]\"}");
@@ -97,6 +102,7 @@ static void take_key(reader *r, frame *top, kc_yaml *key) {
              key->kind == KC_YAML_MAP ? "map" : "list");
         return;
     }
+    if (!top->seen) top->seen = kc_map_create(r->arena);
     const kc_yaml *before = kc_map_get_text(top->seen, key->text, key->length);
     if (before) {
         kc_report(r->diag, KC_ERROR, key->loc, "key '%.64s' is given twice", key->text);
@@ -133,7 +139,8 @@ static kc_yaml *new_node(reader *r, kc_yaml_kind kind, kc_loc loc, size_t weight
 }
 
 static bool plain_node(reader *r, const yaml_char_t *tag, kc_loc loc) {
-    if (tag) fail(r, loc, "tags such as '%.40s' have no meaning in a model file", (const char *)tag);
+    if (tag)
+        fail(r, loc, "tags such as '%.40s' have no meaning in a model file", (const char *)tag);
     return !tag;
 }
 
@@ -183,7 +190,6 @@ static void on_start(reader *r, const yaml_event_t *event, kc_yaml_kind kind,
     if (!node) return;
     frame *top = &r->stack[r->depth++];
     *top = (frame){.node = node};
-    top->seen = kc_map_create(r->arena);
     if (anchor) top->anchor = kc_arena_strdup(r->arena, (const char *)anchor);
 }
 
@@ -221,7 +227,8 @@ static void on_event(reader *r, const yaml_event_t *event) {
     case YAML_MAPPING_END_EVENT: on_end(r); break;
     case YAML_DOCUMENT_START_EVENT:
         if (r->root)
-            fail(r, loc_of(event->start_mark), "one file holds one YAML document; a second begins here");
+            fail(r, loc_of(event->start_mark),
+                 "one file holds one YAML document; a second begins here");
         break;
     default: break;
     }
@@ -248,7 +255,8 @@ kc_yaml *kc_yaml_read(kc_arena *arena, const kc_source *source, kc_diag *diag) {
     }
     yaml_parser_delete(&r.yaml);
     if (!r.failed && !r.root)
-        kc_report(diag, KC_ERROR, (kc_loc){1, 1}, "the file is empty; expected 'kc: 1' and 'functions:'");
+        kc_report(diag, KC_ERROR, (kc_loc){1, 1},
+                  "the file is empty; expected 'kc: 1' and 'functions:'");
     return r.failed ? NULL : r.root;
 }
 
@@ -276,7 +284,9 @@ const char *kc_yaml_describe(kc_arena *arena, const kc_yaml *node) {
     if (kc_yaml_is_null(node)) return "nothing";
     const char *end = strchr(node->text, '\n');
     int length = end ? (int)(end - node->text) : (int)node->length;
-    if (length <= 40) return kc_arena_printf(arena, "'%.*s'%s", length, node->text, end ? "..." : "");
-    for (length = 40; length > 0 && ((unsigned char)node->text[length] & 0xC0) == 0x80;) length--;
+    if (length <= 40)
+        return kc_arena_printf(arena, "'%.*s'%s", length, node->text, end ? "..." : "");
+    for (length = 40; length > 0 && ((unsigned char)node->text[length] & 0xC0) == 0x80;)
+        length--;
     return kc_arena_printf(arena, "'%.*s...'", length, node->text);
 }

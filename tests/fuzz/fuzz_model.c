@@ -1,9 +1,11 @@
-// Bytes into the frontend: it must neither crash nor hang, and what it accepts must verify and read back.
+// Bytes into the frontend: it must neither crash nor hang, and what it accepts must verify and read
+// back.
 //
 //     fuzz_model [SECONDS [SEED]]
 //
-// Without arguments the corpus and the goldens are run once. With a time, inputs are mutated for so long; the seed is
-// printed, and the input that brought the program down is written to fuzz_model.crash in the current folder.
+// Without arguments the corpus and the goldens are run once. With a time, inputs are mutated for so
+// long; the seed is printed, and the input that brought the program down is written to
+// fuzz_model.crash in the current folder.
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -112,20 +114,87 @@ static void replace(size_t at, size_t removed, const char *text, size_t added) {
 }
 
 static void mutate(void) {
-    static const char *const words[] = {
-        "M", "N", "K", "x", "y", "-1", "0", "1", "2", "8", "9223372036854775807", "1e-5", "inf", "nan", "true", " / ", " // ",
-        " % ", " ** ", " * ", " + ", " - ", "(", ")", "[", "]", ", ", " = ", "==", "\n", "\n      ", "# ", "\"", "'", ": ", "{", "}",
-        "&a ", "*a", "- ", "f16[M, K]", "f32", "i8", "bool[N]", "axis=", "keepdims=true", "matmul(", "reshape(x, [", "slice(x, [",
-        "concat([", "pad(x, [[", "gather(", "sum(", "max(", "where(", "cast(", "\"f16\"", "softmax(", "transpose(x, [", "iota([",
-        "broadcast(", "\t", "\r\n", "\xEF\xBB\xBF", "\xC3\xBC", "not ", " and "};
+    static const char *const words[] = {"M",
+                                        "N",
+                                        "K",
+                                        "x",
+                                        "y",
+                                        "-1",
+                                        "0",
+                                        "1",
+                                        "2",
+                                        "8",
+                                        "9223372036854775807",
+                                        "1e-5",
+                                        "inf",
+                                        "nan",
+                                        "true",
+                                        " / ",
+                                        " // ",
+                                        " % ",
+                                        " ** ",
+                                        " * ",
+                                        " + ",
+                                        " - ",
+                                        "(",
+                                        ")",
+                                        "[",
+                                        "]",
+                                        ", ",
+                                        " = ",
+                                        "==",
+                                        "\n",
+                                        "\n      ",
+                                        "# ",
+                                        "\"",
+                                        "'",
+                                        ": ",
+                                        "{",
+                                        "}",
+                                        "&a ",
+                                        "*a",
+                                        "- ",
+                                        "f16[M, K]",
+                                        "f32",
+                                        "i8",
+                                        "bool[N]",
+                                        "axis=",
+                                        "keepdims=true",
+                                        "matmul(",
+                                        "reshape(x, [",
+                                        "slice(x, [",
+                                        "concat([",
+                                        "pad(x, [[",
+                                        "gather(",
+                                        "sum(",
+                                        "max(",
+                                        "where(",
+                                        "cast(",
+                                        "\"f16\"",
+                                        "softmax(",
+                                        "transpose(x, [",
+                                        "iota([",
+                                        "broadcast(",
+                                        "\t",
+                                        "\r\n",
+                                        "\xEF\xBB\xBF",
+                                        "\xC3\xBC",
+                                        "not ",
+                                        " and "};
     static char piece[INPUT_LIMIT];
     size_t at = pick(input_size + 1), length = pick(pick(4) ? 8 : 200);
     const seed_file *other = &seeds[pick((size_t)n_seeds)];
     const char *word = words[pick(sizeof words / sizeof *words)];
     switch (pick(6)) {
-    case 0: replace(at, 0, word, strlen(word)); break;
-    case 1: replace(at, length, word, strlen(word)); break;
-    case 2: replace(at, length, "", 0); break;
+    case 0:
+        replace(at, 0, word, strlen(word));
+        break;
+    case 1:
+        replace(at, length, word, strlen(word));
+        break;
+    case 2:
+        replace(at, length, "", 0);
+        break;
     case 3:
         if (at < input_size) input[at] = (char)pick(256);
         break;
@@ -147,7 +216,8 @@ int main(int argc, char **argv) {
     random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL);
     if (!random_state) random_state = 1;
     static const int signals[] = {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGALRM};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], on_signal);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], on_signal);
     if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(save_input);
     read_folder("tests/fuzz/corpus/model");
     read_folder("tests/golden/frontend");
@@ -160,11 +230,13 @@ int main(int argc, char **argv) {
     for (time_t end = time(NULL) + (time_t)limit; limit > 0 && time(NULL) < end; runs++) {
         const seed_file *seed = &seeds[pick((size_t)n_seeds)];
         memcpy(input, seed->text, input_size = seed->size);
-        for (size_t n = 1 + pick(6); n > 0; n--) mutate();
+        for (size_t n = 1 + pick(6); n > 0; n--)
+            mutate();
         alarm(20); // a hang is a finding
         run_input();
     }
     printf("fuzz_model: %d files, %ld mutations\n", n_seeds, runs);
-    for (int i = 0; i < n_seeds; i++) free(seeds[i].text);
+    for (int i = 0; i < n_seeds; i++)
+        free(seeds[i].text);
     return n_seeds ? 0 : 1;
 }

@@ -26,7 +26,8 @@ static loaded load(const char *text, size_t size) {
 
 static loaded load_function(const char *arguments, const char *body) {
     char text[4096];
-    snprintf(text, sizeof text, "kc: 1\nfunctions:\n  f:\n%s    body: |\n      %s\n", arguments, body);
+    snprintf(text, sizeof text, "kc: 1\nfunctions:\n  f:\n%s    body: |\n      %s\n", arguments,
+             body);
     loaded l = load(text, strlen(text));
     if (!l.module) kc_diag_print(l.diag, stderr);
     assert_non_null(l.module);
@@ -51,13 +52,13 @@ static void test_bindings(void **state) {
                              "      y: f32[K]\n",
                              "y = broadcast(P * sum(a) + sum(b) + sum(c), [K])");
     assert_int_equal(bound_of(&l, "M"), KC_BOUND_SHAPE);
-    assert_int_equal(bound_of(&l, "N"), KC_BOUND_SHAPE);   // affine, with M known
-    assert_int_equal(bound_of(&l, "K"), KC_BOUND_SHAPE);   // bare in an output
+    assert_int_equal(bound_of(&l, "N"), KC_BOUND_SHAPE); // affine, with M known
+    assert_int_equal(bound_of(&l, "K"), KC_BOUND_SHAPE); // bare in an output
     assert_int_equal(bound_of(&l, "ld"), KC_BOUND_STRIDE);
     assert_int_equal(bound_of(&l, "P"), KC_BOUND_PASSED);
-    assert_int_equal(bound_of(&l, "Q"), KC_BOUND_PASSED);  // not affine
-    assert_int_equal(bound_of(&l, "L"), KC_BOUND_PASSED);  // its factor is no constant
-    assert_int_equal(bound_of(&l, "s"), KC_BOUND_PASSED);  // not bare
+    assert_int_equal(bound_of(&l, "Q"), KC_BOUND_PASSED); // not affine
+    assert_int_equal(bound_of(&l, "L"), KC_BOUND_PASSED); // its factor is no constant
+    assert_int_equal(bound_of(&l, "s"), KC_BOUND_PASSED); // not bare
     int symbols[8];
     const kc_op *func = kc_func_find(l.module, "f");
     assert_int_equal(kc_func_unbound_dims(func, symbols, 1), 4);
@@ -92,19 +93,23 @@ static void refuse(const char *head, const char *repeated, size_t times, const c
     size_t n = strlen(repeated), length = strlen(head), size = length + n * times + strlen(tail);
     char *text = malloc(size + 1);
     memcpy(text, head, length);
-    for (size_t i = 0; i < times; i++) memcpy(text + length + i * n, repeated, n);
+    for (size_t i = 0; i < times; i++)
+        memcpy(text + length + i * n, repeated, n);
     strcpy(text + length + n * times, tail);
     double start = seconds();
     loaded l = load(text, size);
     assert_null(l.module);
     assert_true(kc_diag_errors(l.diag) > 0);
     assert_true(kc_arena_bytes(l.arena) < 512u << 20);
-    assert_true(seconds() - start < 20); // far above what it takes, far below what a quadratic loop would
+    assert_true(seconds() - start <
+                20); // far above what it takes, far below what a quadratic loop would
     kc_arena_destroy(l.arena);
     free(text);
 }
 
-#define HEAD "kc: 1\nfunctions:\n  f:\n    inputs: {x: \"f32[M]\"}\n    outputs: {y: \"f32[M]\"}\n    body: |\n"
+#define HEAD                                                                                       \
+    "kc: 1\nfunctions:\n  f:\n    inputs: {x: \"f32[M]\"}\n    outputs: {y: \"f32[M]\"}\n    "     \
+    "body: |\n"
 
 static void test_sizes(void **state) {
     (void)state;
@@ -112,6 +117,8 @@ static void test_sizes(void **state) {
     refuse("", "[", 1u << 20, "");
     refuse("", "{a: ", 1u << 20, "");
     refuse("a: [", "x,", 1u << 20, "]");
+    refuse("a: [", "{},", 1u << 20, "]");
+    refuse("kc: 1\nfunctions: [", "{a: b},", 40000, "]");
     refuse("", "- ", 1u << 20, "");
     refuse("? ", "? ", 1u << 19, "");
     refuse("kc: \"", "\\n", 1u << 20, "\"");
@@ -130,7 +137,18 @@ static void test_many_undefined(void **state) {
     (void)state;
     char *text = malloc(256 << 10), *at = text;
     at += sprintf(at, "%s", HEAD);
-    for (int i = 0; i < 12000; i++) at += sprintf(at, "      a%d=b%d\n", i, i);
+    for (int i = 0; i < 12000; i++)
+        at += sprintf(at, "      a%d=b%d\n", i, i);
+    refuse(text, "", 0, "");
+    free(text);
+}
+
+static void test_many_functions(void **state) {
+    (void)state;
+    char *text = malloc(2 << 20), *at = text;
+    at += sprintf(at, "kc: 1\nfunctions:\n");
+    for (int i = 0; i < 60000; i++)
+        at += sprintf(at, "  f%d: {}\n", i);
     refuse(text, "", 0, "");
     free(text);
 }
@@ -142,8 +160,9 @@ static void test_growth(void **state) {
     for (int i = 0; i < 40; i++) {
         size_t n = strlen(text);
         snprintf(text + n, sizeof text - n,
-                 "      s%d = s%d * s%d\n      d%d = d%d * d%d + M // 2\n      x%d = slice(x%d, [M // 2 - 5], [M - 3])\n", i + 1, i,
-                 i, i + 1, i, i, i + 1, i);
+                 "      s%d = s%d * s%d\n      d%d = d%d * d%d + M // 2\n      x%d = slice(x%d, [M "
+                 "// 2 - 5], [M - 3])\n",
+                 i + 1, i, i, i + 1, i, i, i + 1, i);
     }
     strcat(text, "      y = x * s40\n");
     loaded l = load(text, strlen(text));
@@ -156,7 +175,8 @@ static void test_large_model(void **state) {
     enum { STATEMENTS = 5000 };
     char *text = malloc(64 * STATEMENTS + 512), *at = text;
     at += sprintf(at, "%s      a0 = x\n", HEAD);
-    for (int i = 0; i < STATEMENTS; i++) at += sprintf(at, "      a%d = a%d * 2 + x\n", i + 1, i);
+    for (int i = 0; i < STATEMENTS; i++)
+        at += sprintf(at, "      a%d = a%d * 2 + x\n", i + 1, i);
     sprintf(at, "      y = a%d\n", STATEMENTS);
     loaded l = load(text, strlen(text));
     assert_non_null(l.module);
@@ -166,8 +186,10 @@ static void test_large_model(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bindings), cmocka_unit_test(test_facts),       cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_growth),   cmocka_unit_test(test_large_model), cmocka_unit_test(test_many_undefined),
+        cmocka_unit_test(test_bindings),       cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_large_model),    cmocka_unit_test(test_many_undefined),
+        cmocka_unit_test(test_many_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-// Walks tests/golden/frontend (or $KC_GOLDENS): each NAME.yaml is loaded; its diagnostics must be NAME.err and its tensor IR
-// NAME.out, to the byte; a file that is absent stands for an empty one. IR must also verify and read back as it was printed.
-// UPDATE=1 rewrites the files. ONLY=NAME takes one.
+// Walks tests/golden/frontend (or $KC_GOLDENS): each NAME.yaml is loaded; its diagnostics must be
+// NAME.err and its tensor IR NAME.out, to the byte; a file that is absent stands for an empty one.
+// IR must also verify and read back as it was printed. UPDATE=1 rewrites the files. ONLY=NAME takes
+// one.
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +25,8 @@ static char *read_file(const char *path, size_t *size) {
     char *text = NULL;
     size_t length = 0;
     FILE *copy = open_memstream(&text, &length);
-    for (int c; file && (c = fgetc(file)) != EOF;) fputc(c, copy);
+    for (int c; file && (c = fgetc(file)) != EOF;)
+        fputc(c, copy);
     fclose(copy);
     if (file) fclose(file);
     if (size) *size = length;
@@ -73,7 +75,8 @@ static int check_module(const char *name, const kc_module *module, const char *t
     if (!again || strcmp(text, again) != 0) bad = 1;
     if (bad) {
         char *why = diagnostics(diag);
-        print_error("%s: the module does not verify or read back\n%s\n%s\n%s", name, why, text, again ? again : "");
+        print_error("%s: the module does not verify or read back\n%s\n%s\n%s", name, why, text,
+                    again ? again : "");
         free(why);
     }
     free(again);
@@ -96,7 +99,8 @@ static int check_file(const char *name) {
     snprintf(path, sizeof path, "%s/%s.out", folder(), name);
     failures += compare(path, ir);
     if ((module == NULL) != (kc_diag_errors(diag) > 0)) {
-        print_error("%s: %d errors but %s module\n", name, kc_diag_errors(diag), module ? "a" : "no");
+        print_error("%s: %d errors but %s module\n", name, kc_diag_errors(diag),
+                    module ? "a" : "no");
         failures++;
     }
     free(errors);
