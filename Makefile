@@ -101,32 +101,27 @@ $(BUILD)/bin/kcrun: $(call obj,$(KCRUN_SRC)) $(LIBDIR)/libkcrt.a
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm -ldl -lpthread
 
 # ---- unit tests: tests/unit/FOLDER/test_x.c becomes $(BUILD)/test/FOLDER/test_x -----------------------
+# Each folder names what its tests link: libraries of ours, then system libraries.
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/test/%,$(UNIT_SRC))
-
 unit: $(UNIT_BIN)
-UNIT_LIBS = $(PASSES_LIB) $(TARGET_TABLES) $(IR_LIB)
+
 # Passes need the tables of targets, not their code generation.
 TARGET_TABLES := $(call obj,$(wildcard targets/target.c targets/parse.c targets/list.c targets/*/*_target.c))
-$(BUILD)/test/passes/%: UNIT_SYS = -lcjson
-$(BUILD)/test/passes/%: $(TARGET_TABLES)
-$(BUILD)/test/compiler/%: UNIT_LIBS = $(COMPILER_LIB) $(PASSES_LIB) $(TARGETS_LIB) $(IR_LIB) $(LIBDIR)/libkcrt.a
-$(BUILD)/test/compiler/%: UNIT_SYS = $(LLD_LIBS) $(LLVM_LIBS) -lyaml -lcjson -lstdc++
-$(BUILD)/test/compiler/%: $(COMPILER_LIB) $(TARGETS_LIB) $(LIBDIR)/libkcrt.a
-$(BUILD)/test/targets/%: UNIT_LIBS = $(TARGETS_LIB) $(PASSES_LIB) $(IR_LIB)
-$(BUILD)/test/targets/%: UNIT_SYS = $(LLD_LIBS) $(LLVM_LIBS) -lstdc++
-$(BUILD)/test/targets/%: $(TARGETS_LIB)
-$(BUILD)/test/frontend/%: UNIT_LIBS = $(COMPILER_LIB) $(IR_LIB)
-$(BUILD)/test/frontend/%: UNIT_SYS = -lyaml
-$(BUILD)/test/frontend/%: $(COMPILER_LIB)
-$(BUILD)/test/runtime/%: UNIT_LIBS = $(LIBDIR)/libkcrt.a
-$(BUILD)/test/runtime/%: $(LIBDIR)/libkcrt.a
-$(BUILD)/test/sim/%: UNIT_LIBS = $(SIM_LIB)
-$(BUILD)/test/sim/%: $(SIM_LIB)
-$(BUILD)/test/ir/%: UNIT_LIBS = $(IR_LIB)
-$(BUILD)/test/%: $(BUILD)/obj/tests/unit/%.o $(PASSES_LIB) $(IR_LIB)
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $< -Wl,--start-group $(UNIT_LIBS) -Wl,--end-group $(UNIT_SYS) -lcmocka -lm -ldl -lpthread
+LLVM_SYS = $(LLD_LIBS) $(LLVM_LIBS) -lstdc++
+
+define unit_folder # folder, our libraries, system libraries
+$(BUILD)/test/$(1)/test_%: $(BUILD)/obj/tests/unit/$(1)/test_%.o $(2)
+	@mkdir -p $$(@D)
+	$$(CC) $$(LDFLAGS_ALL) -o $$@ $$< -Wl,--start-group $$(or $$(UNIT_LIBS),$(2)) -Wl,--end-group $$(or $$(UNIT_SYS),$(3)) -lcmocka -lm -ldl -lpthread
+endef
+$(eval $(call unit_folder,ir,$(IR_LIB)))
+$(eval $(call unit_folder,passes,$(PASSES_LIB) $(TARGET_TABLES) $(IR_LIB),-lcjson))
+$(eval $(call unit_folder,targets,$(TARGETS_LIB) $(PASSES_LIB) $(IR_LIB),$$(LLVM_SYS) -lcjson))
+$(eval $(call unit_folder,frontend,$(COMPILER_LIB) $(IR_LIB),-lyaml))
+$(eval $(call unit_folder,compiler,$(COMPILER_LIB) $(PASSES_LIB) $(TARGETS_LIB) $(IR_LIB) $(LIBDIR)/libkcrt.a,$$(LLVM_SYS) -lyaml -lcjson))
+$(eval $(call unit_folder,runtime,$(LIBDIR)/libkcrt.a $(IR_LIB)))
+$(eval $(call unit_folder,sim,$(SIM_LIB)))
 
 # ---- checks -----------------------------------------------------------------------------------------
 test: all unit

@@ -220,7 +220,7 @@ static void check_matmul_shape(kc_checker *c, const kc_op *op, const kc_type *a,
 static void check_matmul(kc_checker *c, const kc_op *op) {
     if (!kc_check_results(c, op, 1)) return;
     const kc_type *a = kc_check_operand(c, op, 0), *b = kc_check_operand(c, op, 1), *result = kc_check_result(op, 0);
-    bool tensors = kc_check_kind(c, op, a, KC_TYPE_TENSOR, "a") & kc_check_kind(c, op, b, KC_TYPE_TENSOR, "b") &
+    bool tensors = kc_check_kind(c, op, a, KC_TYPE_TENSOR, "a") && kc_check_kind(c, op, b, KC_TYPE_TENSOR, "b") &&
                    kc_check_kind(c, op, result, KC_TYPE_TENSOR, "the result");
     if (!tensors) return;
     if (a->elem != b->elem || a->elem == KC_bool) kc_check_fail(c, op, "operands are %s and %s", kc_dtype_name(a->elem), kc_dtype_name(b->elem));

@@ -15,6 +15,7 @@ typedef struct kc_emit kc_emit;
 
 // What differs between vendors.
 typedef struct {
+    void (*module)(kc_emit *);                                      // flags of the module, once; NULL: none
     void (*kernel)(kc_emit *, LLVMValueRef function, int threads); // calling convention and attributes
     LLVMValueRef (*thread_id)(kc_emit *);                           // i32, in the block
     LLVMValueRef (*program_id)(kc_emit *);                          // i32, in the grid

@@ -110,30 +110,33 @@ static LLVMValueRef copysign_of(kc_emit *e, LLVMValueRef size, LLVMValueRef sign
     return float_intrinsic(e, "llvm.copysign", 2, (LLVMValueRef[]){size, sign});
 }
 
-// fmod, moved by b where the signs differ; a zero result takes the divisor's sign.
-static LLVMValueRef mod_float(kc_emit *e, kc_dtype t, LLVMValueRef *args, LLVMValueRef *adjusted) {
+// True where the truncated remainder r has to move by b to get b's sign.
+static LLVMValueRef must_move(kc_emit *e, LLVMValueRef r, LLVMValueRef divisor) {
     LLVMBuilderRef b = e->builder;
-    LLVMValueRef zero = LLVMConstReal(LLVMTypeOf(args[0]), 0);
-    LLVMValueRef r = kc_emit_helper(e, "fmod", t, 2, args);
+    LLVMValueRef zero = LLVMConstReal(LLVMTypeOf(r), 0);
     LLVMValueRef r_negative = LLVMBuildFCmp(b, LLVMRealOLT, r, zero, "");
-    LLVMValueRef b_negative = LLVMBuildFCmp(b, LLVMRealOLT, args[1], zero, "");
+    LLVMValueRef divisor_negative = LLVMBuildFCmp(b, LLVMRealOLT, divisor, zero, "");
     LLVMValueRef nonzero = LLVMBuildFCmp(b, LLVMRealUNE, r, zero, "");
-    LLVMValueRef adjust = LLVMBuildAnd(b, nonzero, LLVMBuildXor(b, r_negative, b_negative, ""), "");
-    *adjusted = adjust;
-    LLVMValueRef moved = LLVMBuildSelect(b, adjust, LLVMBuildFAdd(b, r, args[1], ""), r, "");
-    return LLVMBuildSelect(b, nonzero, moved, copysign_of(e, zero, args[1]), "");
+    return LLVMBuildAnd(b, nonzero, LLVMBuildXor(b, r_negative, divisor_negative, ""), "");
 }
 
-// NumPy's floor_divide: (a - fmod(a, b)) / b, less 1 where mod moved, rounded to the integer it nearly is.
+// NumPy's remainder; a zero result takes the divisor's sign.
+static LLVMValueRef mod_float(kc_emit *e, kc_dtype t, LLVMValueRef *args) {
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef zero = LLVMConstReal(LLVMTypeOf(args[0]), 0), r = kc_emit_helper(e, "fmod", t, 2, args);
+    LLVMValueRef moved = LLVMBuildSelect(b, must_move(e, r, args[1]), LLVMBuildFAdd(b, r, args[1], ""), r, "");
+    LLVMValueRef none = LLVMBuildFCmp(b, LLVMRealOEQ, r, zero, "");
+    return LLVMBuildSelect(b, none, copysign_of(e, zero, args[1]), moved, "");
+}
+
+// NumPy's floor_divide: (a - fmod(a, b)) / b, less 1 where the remainder moves, rounded to the integer it nearly is.
 static LLVMValueRef floordiv_float(kc_emit *e, kc_dtype t, LLVMValueRef *args) {
     LLVMBuilderRef b = e->builder;
     LLVMTypeRef type = LLVMTypeOf(args[0]);
-    LLVMValueRef zero = LLVMConstReal(type, 0), one = LLVMConstReal(type, 1), adjust;
-    LLVMValueRef plain = LLVMBuildFDiv(b, args[0], args[1], "");
-    mod_float(e, t, args, &adjust);
-    LLVMValueRef r = kc_emit_helper(e, "fmod", t, 2, args);
+    LLVMValueRef zero = LLVMConstReal(type, 0), one = LLVMConstReal(type, 1);
+    LLVMValueRef plain = LLVMBuildFDiv(b, args[0], args[1], ""), r = kc_emit_helper(e, "fmod", t, 2, args);
     LLVMValueRef q = LLVMBuildFDiv(b, LLVMBuildFSub(b, args[0], r, ""), args[1], "");
-    q = LLVMBuildSelect(b, adjust, LLVMBuildFSub(b, q, one, ""), q, "");
+    q = LLVMBuildSelect(b, must_move(e, r, args[1]), LLVMBuildFSub(b, q, one, ""), q, "");
     LLVMValueRef down = float_intrinsic(e, "llvm.floor", 1, &q);
     LLVMValueRef far = LLVMBuildFCmp(b, LLVMRealOGT, LLVMBuildFSub(b, q, down, ""), LLVMConstReal(type, 0.5), "");
     LLVMValueRef whole = LLVMBuildSelect(b, far, LLVMBuildFAdd(b, down, one, ""), down, "");
@@ -160,7 +163,6 @@ static LLVMValueRef transcendental(kc_emit *e, kc_opcode code, kc_dtype t, LLVMV
 
 static LLVMValueRef float_element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValueRef *args) {
     LLVMBuilderRef b = e->builder;
-    LLVMValueRef adjust;
     switch (code) {
     case KC_OP_ABS: return float_intrinsic(e, "llvm.fabs", 1, args);
     case KC_OP_NEG: return LLVMBuildFNeg(b, args[0], "");
@@ -173,7 +175,7 @@ static LLVMValueRef float_element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMVa
     case KC_OP_MUL: return contract(LLVMBuildFMul(b, args[0], args[1], ""));
     case KC_OP_DIV: return LLVMBuildFDiv(b, args[0], args[1], "");
     case KC_OP_FLOORDIV: return floordiv_float(e, t, args);
-    case KC_OP_MOD: return mod_float(e, t, args, &adjust);
+    case KC_OP_MOD: return mod_float(e, t, args);
     case KC_OP_MIN: return float_intrinsic(e, "llvm.minimum", 2, args);
     case KC_OP_MAX: return float_intrinsic(e, "llvm.maximum", 2, args);
     case KC_OP_EQ: case KC_OP_NE: case KC_OP_LT: case KC_OP_LE: case KC_OP_GT: case KC_OP_GE:

@@ -250,6 +250,7 @@ bool kc_emit_module(LLVMModuleRef module, const kc_target *target, const kc_emit
     kc_emit e = {.context = LLVMGetModuleContext(module), .module = module, .target = target, .hooks = hooks, .diag = diag};
     init_types(&e);
     e.builder = LLVMCreateBuilderInContext(e.context);
+    if (hooks->module) hooks->module(&e);
     bool ok = emit_kernels_of(&e, tile->body);
     LLVMDisposeBuilder(e.builder);
     return ok;

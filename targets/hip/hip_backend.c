@@ -37,18 +37,30 @@ static bool fail(kc_build_job *job, const char *what, const char *said) {
     return false;
 }
 
-// Memory files again: no names, nothing left behind.
+// lld writes through a named temporary file, which a kill would leave behind; only its standard output needs no name. So for the
+// time of the link descriptor 1 is a memory file.
+static int link_to(int output, const char *input, char **said) {
+    const char *argv[] = {"ld.lld", "-shared", "--no-undefined", "--threads=1", "-o", "-", input};
+    fflush(stdout);
+    int saved = dup(1);
+    if (saved < 0 || dup2(output, 1) < 0) {
+        close(saved);
+        return -1;
+    }
+    int status = kc_lld_link(sizeof argv / sizeof *argv, argv, said);
+    dup2(saved, 1);
+    close(saved);
+    return status;
+}
+
 static bool link_object(kc_build_job *job, LLVMMemoryBufferRef object, int output) {
     int input = kc_process_memory_file(LLVMGetBufferStart(object), LLVMGetBufferSize(object));
     if (input < 0) return fail(job, "cannot hold the object for the linker", strerror(errno));
-    char in[40], out[40], *said = NULL;
-    snprintf(in, sizeof in, "/proc/self/fd/%d", input);
-    snprintf(out, sizeof out, "/proc/self/fd/%d", output);
-    const char *argv[] = {"ld.lld", "-shared", "--no-undefined", "--threads=1",
-                          "--no-mmap-output-file", "-o", out, in};
-    int status = kc_lld_link(sizeof argv / sizeof *argv, argv, &said);
+    char path[40], *said = NULL;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", input);
+    int status = link_to(output, path, &said);
     close(input);
-    if (status) fail(job, "linking the code object failed", said ? said : "lld said nothing");
+    if (status) fail(job, "linking the code object failed", said ? said : "the linker said nothing");
     free(said);
     return status == 0;
 }

@@ -1,5 +1,14 @@
 // What LLVM IR for AMD code objects needs that is AMD's own.
 #include "targets/common/emit.h"
+#include <string.h>
+
+// Version 5 is what older runtimes load; generic architectures need version 6.
+static void module(kc_emit *e) {
+    static const char key[] = "amdhsa_code_object_version";
+    bool generic = strstr(e->target->arch->name, "generic");
+    LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorError, key, sizeof key - 1,
+                      LLVMValueAsMetadata(kc_emit_i32(e, generic ? 600 : 500)));
+}
 
 static void kernel(kc_emit *e, LLVMValueRef function, int threads) {
     enum { AMDGPU_KERNEL = 91 };
@@ -58,6 +67,7 @@ static LLVMValueRef shuffle_xor(kc_emit *e, LLVMValueRef value, int mask) {
 }
 
 const kc_emit_hooks kc_emit_hooks_hip = {
+    .module = module,
     .kernel = kernel,
     .thread_id = thread_id,
     .program_id = program_id,

@@ -21,6 +21,7 @@ enum { INPUT_LIMIT = 1 << 16, SEED_LIMIT = 1024 };
 
 static char input[INPUT_LIMIT + 1];
 static size_t input_size;
+static long accepted;
 
 static void save_input(void) {
     int file = open("fuzz_model.crash", O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -48,6 +49,7 @@ static void run_input(void) {
     kc_module *module = kc_frontend_load(arena, "fuzz.yaml", input, input_size, diag);
     check((module == NULL) == (kc_diag_errors(diag) > 0), "errors and the result disagree");
     if (module) {
+        accepted++;
         kc_diag *found = kc_diag_create(arena, "fuzz.ir", NULL, 0);
         bool verified = kc_module_verify(module, KC_LEVEL_COMPOSITE, found);
         if (!verified) kc_diag_print(found, stderr);
@@ -235,7 +237,7 @@ int main(int argc, char **argv) {
         alarm(20); // a hang is a finding
         run_input();
     }
-    printf("fuzz_model: %d files, %ld mutations\n", n_seeds, runs);
+    printf("fuzz_model: %d files, %ld mutations, %ld models accepted\n", n_seeds, runs, accepted);
     for (int i = 0; i < n_seeds; i++)
         free(seeds[i].text);
     return n_seeds ? 0 : 1;
