@@ -134,7 +134,7 @@ static kc_value *drop_vector_dimensions(kc_function *fn, kc_value *result, const
     return n == rank ? result : reshape(fn, result, n, shape);
 }
 
-kc_term kc_body_matmul(kc_call *call) {
+kc_term kc_call_matmul(kc_call *call) {
     kc_function *fn = call->fn;
     side a, b;
     const char *precision;

@@ -102,20 +102,20 @@ kc_term kc_body_binary(kc_function *fn, kc_loc loc, kc_opcode code, kc_term a, k
 
 // ---- ops by name
 
-kc_term kc_body_unary(kc_call *call) {
+kc_term kc_call_unary(kc_call *call) {
     return kc_body_unary(call->fn, call->loc, call->op->code, call->values[0]);
 }
 
-kc_term kc_body_binary(kc_call *call) {
+kc_term kc_call_binary(kc_call *call) {
     return kc_body_binary(call->fn, call->loc, call->op->code, call->values[0], call->values[1]);
 }
 
-kc_term kc_body_clamp(kc_call *call) {
+kc_term kc_call_clamp(kc_call *call) {
     kc_dtype dtype = kc_body_meet(3, call->values, KC_MEET_KEEP);
     return kc_body_elementwise(call->fn, call->loc, KC_OP_CLAMP, 3, call->values, dtype);
 }
 
-kc_term kc_body_where(kc_call *call) {
+kc_term kc_call_where(kc_call *call) {
     const kc_term *condition = &call->values[0];
     if (condition->kind != KC_TERM_TENSOR || condition->value->type.elem != KC_bool) {
         KC_CALL_ERROR(call, condition->loc,
@@ -127,7 +127,7 @@ kc_term kc_body_where(kc_call *call) {
     return kc_body_elementwise(call->fn, call->loc, KC_OP_SELECT, 3, call->values, dtype);
 }
 
-kc_term kc_body_cast(kc_call *call) {
+kc_term kc_call_cast(kc_call *call) {
     kc_function *fn = call->fn;
     const char *name = kc_call_string(call, 1, NULL);
     kc_dtype dtype = name ? kc_types_dtype(fn, kc_call_loc(call, 1), name) : KC_DTYPE_NONE;

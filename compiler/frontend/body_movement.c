@@ -14,7 +14,7 @@ static kc_value *build(kc_call *call, kc_dtype dtype, int rank, const kc_expr *c
 
 // ---- transpose
 
-kc_term kc_body_transpose(kc_call *call) {
+kc_term kc_call_transpose(kc_call *call) {
     kc_value *x = kc_call_ranked(call, 0);
     const kc_ast *list = x ? kc_call_list(call, 1, "dimensions", KC_MAX_RANK) : NULL;
     if (!list) return poison(call);
@@ -79,7 +79,7 @@ static bool fill_missing(kc_call *call, const kc_expr *total, int rank, const kc
     return missing < 0 || (shape[missing] = missing_extent(call, total, rank, shape, missing));
 }
 
-kc_term kc_body_reshape(kc_call *call) {
+kc_term kc_call_reshape(kc_call *call) {
     kc_function *fn = call->fn;
     kc_value *x = kc_call_tensor(call, 0);
     const kc_expr *shape[KC_MAX_RANK];
@@ -106,7 +106,7 @@ kc_term kc_body_reshape(kc_call *call) {
 
 // ---- broadcast
 
-kc_term kc_body_broadcast(kc_call *call) {
+kc_term kc_call_broadcast(kc_call *call) {
     kc_function *fn = call->fn;
     const kc_term *x = &call->values[0];
     const kc_expr *shape[KC_MAX_RANK], *merged[KC_MAX_RANK];
@@ -176,7 +176,7 @@ static bool read_parts(kc_call *call, const kc_ast *list, kc_term *terms) {
     return good;
 }
 
-kc_term kc_body_concat(kc_call *call) {
+kc_term kc_call_concat(kc_call *call) {
     enum { MAX_PARTS = 64 };
     kc_function *fn = call->fn;
     const kc_ast *list = kc_call_list(call, 0, "tensors", MAX_PARTS);
@@ -247,7 +247,7 @@ static bool check_fill(kc_call *call, kc_dtype dtype, double *fill) {
     return fits;
 }
 
-kc_term kc_body_pad(kc_call *call) {
+kc_term kc_call_pad(kc_call *call) {
     kc_function *fn = call->fn;
     kc_value *x = kc_call_ranked(call, 0);
     const kc_expr *low[KC_MAX_RANK], *high[KC_MAX_RANK], *shape[KC_MAX_RANK];
@@ -283,7 +283,7 @@ static kc_value *read_indices(kc_call *call) {
     return NULL;
 }
 
-kc_term kc_body_gather(kc_call *call) {
+kc_term kc_call_gather(kc_call *call) {
     kc_value *x = kc_call_ranked(call, 0), *indices = x ? read_indices(call) : NULL;
     int axis;
     if (!indices || !kc_call_axis_or(call, 2, &x->type, 0, &axis)) return poison(call);
@@ -309,7 +309,7 @@ kc_term kc_body_gather(kc_call *call) {
 
 // ---- iota
 
-kc_term kc_body_iota(kc_call *call) {
+kc_term kc_call_iota(kc_call *call) {
     kc_function *fn = call->fn;
     const kc_expr *shape[KC_MAX_RANK];
     int rank, axis;

@@ -49,22 +49,22 @@ const kc_ast *kc_call_list(kc_call *, int i, const char *what,
 bool kc_call_dims(kc_call *, int i, const char *what, int *n, const kc_expr *dims[KC_MAX_RANK]);
 
 // Emitters.
-kc_term kc_body_unary(kc_call *);
-kc_term kc_body_binary(kc_call *);
-kc_term kc_body_clamp(kc_call *);
-kc_term kc_body_where(kc_call *);
-kc_term kc_body_cast(kc_call *);
-kc_term kc_body_reduce(kc_call *); // body_reduce.c
-kc_term kc_body_softmax(kc_call *);
-kc_term kc_body_norm(kc_call *);
-kc_term kc_body_matmul(kc_call *);    // body_contract.c
-kc_term kc_body_transpose(kc_call *); // body_movement.c
-kc_term kc_body_reshape(kc_call *);
-kc_term kc_body_broadcast(kc_call *);
-kc_term kc_body_concat(kc_call *);
-kc_term kc_body_pad(kc_call *);
-kc_term kc_body_gather(kc_call *);
-kc_term kc_body_iota(kc_call *);
-kc_term kc_body_slice(kc_call *); // body_slice.c
+kc_term kc_call_unary(kc_call *);
+kc_term kc_call_binary(kc_call *);
+kc_term kc_call_clamp(kc_call *);
+kc_term kc_call_where(kc_call *);
+kc_term kc_call_cast(kc_call *);
+kc_term kc_call_reduce(kc_call *); // body_reduce.c
+kc_term kc_call_softmax(kc_call *);
+kc_term kc_call_norm(kc_call *);
+kc_term kc_call_matmul(kc_call *);    // body_contract.c
+kc_term kc_call_transpose(kc_call *); // body_movement.c
+kc_term kc_call_reshape(kc_call *);
+kc_term kc_call_broadcast(kc_call *);
+kc_term kc_call_concat(kc_call *);
+kc_term kc_call_pad(kc_call *);
+kc_term kc_call_gather(kc_call *);
+kc_term kc_call_iota(kc_call *);
+kc_term kc_call_slice(kc_call *); // body_slice.c
 
 #endif

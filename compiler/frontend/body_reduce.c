@@ -59,7 +59,7 @@ static kc_type reduced_type(kc_function *fn, const kc_type *type, kc_dtype dtype
     return kc_type_tensor(dtype, rank, shape);
 }
 
-kc_term kc_body_reduce(kc_call *call) {
+kc_term kc_call_reduce(kc_call *call) {
     kc_function *fn = call->fn;
     kc_value *x = kc_call_ranked(call, 0);
     bool reduced[KC_MAX_RANK], keepdims;
@@ -86,7 +86,7 @@ static bool want_number(kc_call *call, int i, const kc_value *x) {
     return false;
 }
 
-kc_term kc_body_softmax(kc_call *call) {
+kc_term kc_call_softmax(kc_call *call) {
     kc_function *fn = call->fn;
     kc_value *x = kc_call_ranked(call, 0);
     int axis;
@@ -112,7 +112,7 @@ static bool check_parameter(kc_call *call, int i, const kc_type *x, int axis) {
     return false;
 }
 
-kc_term kc_body_norm(kc_call *call) {
+kc_term kc_call_norm(kc_call *call) {
     kc_function *fn = call->fn;
     int n = call->op->n_values, axis;
     double eps;

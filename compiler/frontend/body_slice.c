@@ -128,7 +128,7 @@ static bool read_bounds(kc_call *call, const kc_type *type, bounds *b) {
     return read_axes(call, type, b->n, b->axes) && read_steps(call, b->n, b->steps);
 }
 
-kc_term kc_body_slice(kc_call *call) {
+kc_term kc_call_slice(kc_call *call) {
     kc_function *fn = call->fn;
     kc_value *x = kc_call_ranked(call, 0);
     bounds b;
