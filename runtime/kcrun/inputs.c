@@ -112,6 +112,10 @@ static bool device_layout(task *t, argument *arg, int index) {
     int64_t shape[KCRT_MAX_RANK], last = 0, step;
     if (arg->info.is_scalar) return true;
     if (kcrt_function_shape(t->on.function, index, t->values, t->known, shape, arg->strides)) return task_kcrt_error(t);
+    for (int axis = 0; axis < arg->info.rank; axis++)
+        if (shape[axis] != arg->host.shape[axis])
+            return task_error(t, "--input %s: axis %d has extent %lld, and the dimensions make it %lld.", arg->info.name, axis,
+                              (long long)arg->host.shape[axis], (long long)shape[axis]);
     for (int axis = 0; axis < arg->info.rank && arg->host.count; axis++)
         if (__builtin_mul_overflow(arg->host.shape[axis] - 1, arg->strides[axis], &step) || __builtin_add_overflow(last, step, &last) || last > INT64_MAX / 32)
             return task_error(t, "The argument `%s` is too large.", arg->info.name);
