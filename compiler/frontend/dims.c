@@ -110,9 +110,12 @@ static void scan_list(kc_function *fn, const kc_ast *ast) {
 }
 
 void kc_dims_scan_body(kc_function *fn, const kc_ast *ast) {
-    if (ast->kind == KC_AST_LIST) scan_list(fn, ast);
-    for (int i = 0; i < ast->count; i++)
-        kc_dims_scan_body(fn, ast->args[i].value);
+    bool values = ast->kind == KC_AST_CALL && !strcmp(ast->text, "concat"); // its list holds values
+    for (int i = 0; i < ast->count; i++) {
+        const kc_ast *one = ast->args[i].value;
+        if (one->kind == KC_AST_LIST && !values) scan_list(fn, one);
+        kc_dims_scan_body(fn, one);
+    }
 }
 
 void kc_dims_seal(kc_function *fn) {

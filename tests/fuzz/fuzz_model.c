@@ -188,15 +188,9 @@ static void mutate(void) {
     const seed_file *other = &seeds[pick((size_t)n_seeds)];
     const char *word = words[pick(sizeof words / sizeof *words)];
     switch (pick(6)) {
-    case 0:
-        replace(at, 0, word, strlen(word));
-        break;
-    case 1:
-        replace(at, length, word, strlen(word));
-        break;
-    case 2:
-        replace(at, length, "", 0);
-        break;
+    case 0: replace(at, 0, word, strlen(word)); break;
+    case 1: replace(at, length, word, strlen(word)); break;
+    case 2: replace(at, length, "", 0); break;
     case 3:
         if (at < input_size) input[at] = (char)pick(256);
         break;
@@ -211,6 +205,139 @@ static void mutate(void) {
         if (length > other->size - from) length = other->size - from;
         replace(at, pick(2) ? length : 0, other->text + from, length);
     }
+}
+
+// ---- generation: bodies that are mostly right, so that much of what follows the parser is reached
+
+// %e an expression, %d a dimension, %a an axis, %t an element type
+static const char *const templates[] = {"(%e + %e)",
+                                        "(%e - %e)",
+                                        "(%e * %e)",
+                                        "(%e / %e)",
+                                        "(%e // %e)",
+                                        "(%e % %e)",
+                                        "(%e ** %e)",
+                                        "-%e",
+                                        "(%e < %e)",
+                                        "(%e == %e)",
+                                        "(%e > %e and %e != %e)",
+                                        "(not b or %e >= %e)",
+                                        "abs(%e)",
+                                        "exp(%e)",
+                                        "sqrt(%e)",
+                                        "floor(%e)",
+                                        "tanh(%e)",
+                                        "relu(%e)",
+                                        "gelu(%e)",
+                                        "max(%e, %e)",
+                                        "min(%e)",
+                                        "max(%e, axis=%a, keepdims=true)",
+                                        "clamp(%e, %e, %e)",
+                                        "where(b, %e, %e)",
+                                        "where(%e > %e, %e, %e)",
+                                        "cast(%e, \"%t\")",
+                                        "sum(%e)",
+                                        "sum(%e, axis=%a)",
+                                        "mean(%e, axis=[%a], keepdims=true)",
+                                        "argmax(%e, axis=%a)",
+                                        "prod(%e)",
+                                        "matmul(%e, %e)",
+                                        "matmul(x, %e, transpose_b=true)",
+                                        "matmul(%e, %e, true)",
+                                        "transpose(%e, [1, 0])",
+                                        "reshape(%e, [-1])",
+                                        "reshape(%e, [%d, %d])",
+                                        "reshape(%e, [%d * %d, -1])",
+                                        "broadcast(%e, [%d, %d])",
+                                        "slice(%e, [%d], [%d])",
+                                        "slice(%e, [%d], [%d], axes=[%a], steps=[-2])",
+                                        "concat([%e, %e], axis=%a)",
+                                        "pad(%e, [[%d, %d], [0, 1]])",
+                                        "pad(%e, [[%d, 0]], value=-1)",
+                                        "gather(%e, n, axis=%a)",
+                                        "gather(%e, %d)",
+                                        "iota([%d, %d], axis=%a, dtype=\"%t\")",
+                                        "softmax(%e)",
+                                        "log_softmax(%e, axis=%a)",
+                                        "layernorm(x, v, v)",
+                                        "rmsnorm(%e, v, eps=%e)",
+                                        "x",
+                                        "h",
+                                        "n",
+                                        "u",
+                                        "b",
+                                        "v",
+                                        "s",
+                                        "w",
+                                        "x",
+                                        "h",
+                                        "n",
+                                        "M",
+                                        "N",
+                                        "1",
+                                        "2.5",
+                                        "0.1",
+                                        "M / 2",
+                                        "sqrt(N)",
+                                        "true",
+                                        "-inf",
+                                        "300",
+                                        "0"};
+static const char *const dim_templates[] = {"M",     "N",     "K",     "1",       "2",
+                                            "0",     "-1",    "4",     "N / 4",   "M // 2",
+                                            "2 * N", "M + 1", "N - 8", "%d + %d", "min"};
+static const char *const axes[] = {"0", "1", "-1", "M", "N"};
+static const char *const types[] = {"f16", "f32", "f64", "bf16", "i8",
+                                    "i32", "i64", "u8",  "bool", "i16"};
+
+#define ONE_OF(list) (list)[pick(sizeof(list) / sizeof *(list))]
+
+static void put(const char *text) {
+    replace(input_size, 0, text, strlen(text));
+}
+
+static void generate(const char *template, int depth) {
+    for (; *template; template ++) {
+        const char *text = (char[]){*template, 0};
+        if (*template != '%' || !strchr("edat", template[1])) {
+            put(text);
+            continue;
+        }
+        switch (*++template) {
+        case 'a': put(ONE_OF(axes)); break;
+        case 't': put(ONE_OF(types)); break;
+        case 'd': generate(depth > 3 ? "M" : ONE_OF(dim_templates), depth + 1); break;
+        default: generate(depth > 2 ? "x" : ONE_OF(templates), depth + 1);
+        }
+    }
+}
+
+static void generate_model(void) {
+    input_size = 0;
+    put("kc: 1\nfunctions:\n  f:\n    dims: {N: {min: 8, multiple_of: 4}}\n    inputs:\n      x: "
+        "f32[M, N]\n      h: f16[M, N]\n"
+        "      n: i32[M, N]\n      u: u8[N]\n      b: bool[M, N]\n      v: bf16[N]\n      s: f32\n "
+        "     w: f32[N, K]\n"
+        "    outputs: {y: f32}\n    body: |\n");
+    char name[32];
+    for (size_t i = 0, n = 1 + pick(3); i < n; i++) {
+        snprintf(name, sizeof name, "      a%zu = ", i);
+        put(name);
+        generate(ONE_OF(templates), 0);
+        put("\n");
+    }
+    put("      y = 1.0\n");
+}
+
+static void next_input(void) {
+    if (pick(2)) {
+        generate_model();
+        return;
+    }
+    const seed_file *seed = &seeds[pick((size_t)n_seeds)];
+    memcpy(input, seed->text, input_size = seed->size);
+    for (size_t n = 1 + pick(6); n > 0; n--)
+        mutate();
 }
 
 int main(int argc, char **argv) {
@@ -230,14 +357,11 @@ int main(int argc, char **argv) {
     if (limit > 0) printf("fuzz_model: seed %llu\n", (unsigned long long)random_state);
     long runs = 0;
     for (time_t end = time(NULL) + (time_t)limit; limit > 0 && time(NULL) < end; runs++) {
-        const seed_file *seed = &seeds[pick((size_t)n_seeds)];
-        memcpy(input, seed->text, input_size = seed->size);
-        for (size_t n = 1 + pick(6); n > 0; n--)
-            mutate();
+        next_input();
         alarm(20); // a hang is a finding
         run_input();
     }
-    printf("fuzz_model: %d files, %ld mutations, %ld models accepted\n", n_seeds, runs, accepted);
+    printf("fuzz_model: %d files, %ld inputs, %ld models accepted\n", n_seeds, runs, accepted);
     for (int i = 0; i < n_seeds; i++)
         free(seeds[i].text);
     return n_seeds ? 0 : 1;
