@@ -8,8 +8,8 @@
 
 // Limits on what text may ask for: far above anything real, low enough that hostile text stays cheap.
 enum {
-    KC_MAX_TEXT = 64 << 20, KC_MAX_NESTING = 64, KC_MAX_OPS = 1 << 18, KC_MAX_EXPR_TEXT = 4096, KC_MAX_SYMBOLS = 4096,
-    KC_MAX_POOLS = 1 << 12, KC_MAX_ALL_SYMBOLS = 1 << 20,
+    KC_MAX_TEXT = 64 << 20, KC_MAX_NESTING = 64, KC_MAX_OPS = 1 << 19, KC_MAX_EXPR_TEXT = 4096, KC_MAX_SYMBOLS = 4096,
+    KC_MAX_POOLS = 1 << 15, KC_MAX_ALL_SYMBOLS = 1 << 20,
     KC_MAX_LAYOUTS = 1 << 12, KC_MAX_PARSE_ERRORS = 100,
 };
 

@@ -152,8 +152,11 @@ static bool fits(fuser *f, const cluster *c, const kc_op *op, const int *map) {
     }
     if (!same_space(f, c, op)) return false;
     int d = 0;
-    for (int a = 0; a < c->space->rank; a++)
-        if (!c->axis_reduced[a] && map[d++] != a) return false;
+    for (int a = 0; a < c->space->rank; a++) {
+        if (c->axis_reduced[a]) continue;
+        bool at_zero = map[d] == NO_AXIS && is_one(c->space->shape[a]);
+        if (map[d++] != a && !at_zero) return false;
+    }
     return true;
 }
 

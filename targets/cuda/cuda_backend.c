@@ -59,8 +59,8 @@ const kc_backend kc_backend_cuda = {
     .initialize = initialize,
     .features = features,
     // A short list costs a seventh of -O3 and gives the same registers: loops are already the ones we want.
-    .passes = "always-inline,globaldce,function(sroa,early-cse,instcombine,simplifycfg,loop-mssa(licm),gvn,"
-              "instcombine,adce,simplifycfg)",
+    .passes = "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,"
+              "instcombine<no-verify-fixpoint>,adce,simplifycfg)",
     .hooks = &kc_emit_hooks_cuda,
     .finish = finish,
 };
