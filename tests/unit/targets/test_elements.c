@@ -1,0 +1,355 @@
+// What single element operations compute: the emitted LLVM IR is compiled for the host and run, over values where the rules
+// of the language matter, against plain statements of those rules. Needs clang; without it the test says so and is skipped.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include "tests/unit/targets/host_block.h"
+
+typedef void kernel_function(const void *c, const void *x, const void *y, void *o);
+
+typedef struct {
+    kernel_function *kernel;
+    const void *c, *x, *y;
+    void *o;
+} call;
+
+static void run_call(void *context) {
+    call *c = context;
+    c->kernel(c->c, c->x, c->y, c->o);
+}
+
+// ---- values ------------------------------------------------------------------------------------------------------
+
+static const double float_values[] = {
+    0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, -2.5, 3, -3, 7, -7, 0.1, -0.1, 1e-3, 127, 128, -128, -129, 255, 256, 32767,
+    32768, -32769, 65504, 65519.999, 65520, 1e5, -1e5, 2147483647, 2147483648.0, -2147483648.0, -2147483649.0, 4294967296.0,
+    9223372036854775807.0, -9223372036854775808.0, 1e20, -1e20, 1e30, 3.4e38, 1e300, -1e300, 5e-324, 1e-310, 1e-40, -1e-40,
+    6e-8, 2.98e-8, 1.0009765625, 1.00048828125, 1.000488281250001, 0.99951171875, 1.00390625, 1.001953125, 1.0019531250000002,
+    0.333333333333333, 1e10, INFINITY, -INFINITY, NAN, 16777217, 0.25,
+};
+static const int64_t int_values[] = {
+    0, 1, -1, 2, -2, 3, -3, 5, -5, 7, -7, 8, -8, 10, -10, 12, 13, -13, 31, 63, 64, 100, -100, 126, 127, -127, -128, 128, 200, 255,
+    256, 257, 1000, -1000, 32766, 32767, -32767, -32768, 32768, 65535, 65536, 16777215, 16777216, 16777217, -16777217, 33554435,
+    2147483646, 2147483647, -2147483647, -2147483647 - 1, 2147483648, 4294967295, 4294967296, 1099511627777, -1099511627777,
+    9007199254740993, 72057594037927937, 4611686018427387905, 9223372036854775806, INT64_MAX, -INT64_MAX, INT64_MIN, 1LL << 40,
+    (1LL << 55) + (1LL << 47) + 1,
+};
+enum { N = 64 };
+_Static_assert(sizeof float_values / sizeof *float_values == N && sizeof int_values / sizeof *int_values == N, "64 of each");
+
+typedef struct { _Alignas(16) unsigned char at[N * 8]; } array;
+
+static void put_int(kc_dtype t, array *a, int i, int64_t v) {
+    kc_dtype_store_i64(t, a->at + i * kc_dtype_bytes(t), v);
+}
+
+static void fill(kc_dtype t, array *a, int step) {
+    for (int i = 0; i < N; i++) {
+        int j = (i * step) % N;
+        if (kc_dtype_is_float(t)) kc_dtype_store(t, a->at + i * kc_dtype_bytes(t), float_values[j]);
+        else put_int(t, a, i, int_values[j]);
+    }
+}
+
+static double get(kc_dtype t, const array *a, int i) {
+    return kc_dtype_load(t, a->at + i * kc_dtype_bytes(t));
+}
+
+static int64_t get_int(kc_dtype t, const array *a, int i) {
+    return kc_dtype_load_i64(t, a->at + i * kc_dtype_bytes(t));
+}
+
+static void run(kernel_function *kernel, void *library, const array *c, const array *x, const array *y, array *o) {
+    call arguments = {kernel, c, x, y, o};
+    memset(o, 0x5a, sizeof *o);
+    host_run(library, 32, 0, run_call, &arguments);
+}
+
+static bool same_bits(double a, double b) {
+    return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
+}
+
+// ---- casts ---------------------------------------------------------------------------------------------------------
+
+static int64_t wrap(kc_dtype t, int64_t v) {
+    array a;
+    put_int(t, &a, 0, v);
+    return get_int(t, &a, 0);
+}
+
+// Correct rounding of an integer to a float type, by exact comparison of neighbours in 128 bits.
+static double round_int(kc_dtype t, int64_t v) {
+    if (t == KC_f64) return (double)v;
+    if (t == KC_f32) return (double)(float)v;
+    int keep = kc_dtype_table[t].mantissa_bits + 1;
+    unsigned __int128 size = v < 0 ? -(__int128)v : v;
+    int bits = 0;
+    while (bits < 127 && size >> bits) bits++;
+    if (bits > keep) {
+        int cut = bits - keep;
+        unsigned __int128 rest = size & (((unsigned __int128)1 << cut) - 1), half = (unsigned __int128)1 << (cut - 1);
+        size >>= cut;
+        if (rest > half || (rest == half && (size & 1))) size++;
+        size <<= cut;
+    }
+    double result = (double)size;
+    if (t == KC_f16 && result > 65504) result = INFINITY;
+    return v < 0 ? -result : result;
+}
+
+static void check_cast(kc_dtype from, kc_dtype to, const array *x, const array *o) {
+    for (int i = 0; i < N; i++) {
+        bool ok;
+        bool from_float = kc_dtype_is_float(from), to_float = kc_dtype_is_float(to);
+        if (to == KC_bool) ok = get_int(to, o, i) == (from_float ? !(get(from, x, i) == 0) : get_int(from, x, i) != 0);
+        else if (from_float && to_float) ok = same_bits(get(to, o, i), kc_dtype_round(to, get(from, x, i)));
+        else if (from_float) ok = get_int(to, o, i) == kc_dtype_saturate(to, get(from, x, i));
+        else if (to_float) ok = same_bits(get(to, o, i), round_int(to, get_int(from, x, i)));
+        else ok = get_int(to, o, i) == wrap(to, get_int(from, x, i));
+        if (!ok)
+            fail_msg("cast %s to %s of value %d (%.17g): got %.17g", kc_dtype_name(from), kc_dtype_name(to), i,
+                     get(from, x, i), get(to, o, i));
+    }
+}
+
+// Many kernels in one library; the k-th is called kernel_k.
+typedef struct {
+    kc_arena *arena;
+    char *text;
+    size_t size;
+    FILE *out;
+    int count;
+    void *library;
+} batch;
+
+static void batch_begin(batch *b) {
+    *b = (batch){.arena = kc_arena_create()};
+    b->out = open_memstream(&b->text, &b->size);
+    fputs(module_head(b->arena, 32), b->out);
+}
+
+static void batch_add(batch *b, const char *expression, kc_dtype from, kc_dtype to) {
+    const char *name = kc_arena_printf(b->arena, "kernel_%d", b->count++);
+    fputs(element_kernel(b->arena, name, expression, from, to), b->out);
+}
+
+static void batch_compile(batch *b) {
+    fclose(b->out);
+    b->library = host_compile(b->arena, host_emit(b->arena, b->text, "cuda:sm_80"));
+    b->count = 0;
+}
+
+static kernel_function *batch_next(batch *b) {
+    kernel_function *kernel;
+    *(void **)&kernel = dlsym(b->library, kc_arena_printf(b->arena, "kernel_%d", b->count++));
+    assert_non_null(kernel);
+    return kernel;
+}
+
+static void batch_end(batch *b) {
+    dlclose(b->library);
+    free(b->text);
+    kc_arena_destroy(b->arena);
+}
+
+// ---- casts, run --------------------------------------------------------------------------------------------------
+
+static void one_cast(batch *b, kc_dtype from, kc_dtype to, bool execute) {
+    if (!execute) {
+        batch_add(b, kc_arena_printf(b->arena, "cast %%vx {dtype = %s}", kc_dtype_name(to)), from, to);
+        return;
+    }
+    array c, x, o;
+    fill(KC_bool, &c, 1);
+    fill(from, &x, 1);
+    run(batch_next(b), b->library, &c, &x, &x, &o);
+    check_cast(from, to, &x, &o);
+}
+
+static void casts(void **state) {
+    (void)state;
+    if (!host_available) skip();
+    batch b;
+    batch_begin(&b);
+    for (int execute = 0; execute < 2; execute++) {
+        for (int from = 0; from < KC_DTYPE_COUNT; from++)
+            for (int to = 0; to < KC_DTYPE_COUNT; to++)
+                if (kc_dtype_table[from].built && kc_dtype_table[to].built)
+                    one_cast(&b, (kc_dtype)from, (kc_dtype)to, execute);
+        if (!execute) batch_compile(&b);
+    }
+    batch_end(&b);
+}
+
+// ---- arithmetic -----------------------------------------------------------------------------------------------------
+
+static int64_t expected_int(kc_opcode code, kc_dtype t, int64_t a, int64_t b, bool *any) {
+    uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
+    switch (code) {
+    case KC_OP_ABS: return wrap(t, a < 0 ? (int64_t)(0 - ua) : a);
+    case KC_OP_NEG: return t == KC_bool ? a : wrap(t, (int64_t)(0 - ua));
+    case KC_OP_NOT: return t == KC_bool ? !a : wrap(t, ~a);
+    case KC_OP_ADD: return wrap(t, (int64_t)(ua + ub));
+    case KC_OP_SUB: return wrap(t, (int64_t)(ua - ub));
+    case KC_OP_MUL: return wrap(t, (int64_t)(ua * ub));
+    case KC_OP_AND: return a & b;
+    case KC_OP_OR: return a | b;
+    case KC_OP_MIN: return a < b ? a : b;
+    case KC_OP_MAX: return a > b ? a : b;
+    case KC_OP_EQ: return a == b;
+    case KC_OP_NE: return a != b;
+    case KC_OP_LT: return a < b;
+    case KC_OP_LE: return a <= b;
+    case KC_OP_GT: return a > b;
+    case KC_OP_GE: return a >= b;
+    case KC_OP_FLOORDIV: case KC_OP_MOD: {
+        if (b == 0) return *any = true, 0;
+        if (b == -1) return code == KC_OP_MOD ? 0 : wrap(t, (int64_t)(0 - ua));
+        int64_t q = a / b, r = a % b;
+        if (r && (r < 0) != (b < 0)) q--, r += b;
+        return code == KC_OP_MOD ? r : q;
+    }
+    case KC_OP_POW: {
+        if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
+        uint64_t result = 1, base = ua;
+        for (uint64_t n = ub; n; n >>= 1, base *= base)
+            if (n & 1) result *= base;
+        return wrap(t, (int64_t)result);
+    }
+    default: fail_msg("no expectation for %s", kc_op_table[code].name);
+    }
+    return 0;
+}
+
+// NumPy's definitions, in the type's own precision.
+static double floor_divide(kc_dtype t, double a, double b, double *remainder) {
+#define R(x) kc_dtype_round(t, (x))
+    double mod = fmod(a, b);
+    if (b == 0) return *remainder = NAN, R(a / b);
+    double div = R(R(a - mod) / b);
+    if (mod != 0) {
+        if ((b < 0) != (mod < 0)) mod = R(mod + b), div = R(div - 1);
+    } else {
+        mod = copysign(0, b);
+    }
+    *remainder = mod;
+    if (isnan(div)) return div;
+    if (div == 0) return copysign(0, R(a / b));
+    double whole = floor(div);
+    return div - whole > 0.5 ? R(whole + 1) : whole;
+}
+
+static double expected_float(kc_opcode code, kc_dtype t, double a, double b, double *bound) {
+    double remainder;
+    *bound = 0;
+    switch (code) {
+    case KC_OP_ABS: return fabs(a);
+    case KC_OP_NEG: return -a;
+    case KC_OP_SQRT: return R(sqrt(a));
+    case KC_OP_FLOOR: return floor(a);
+    case KC_OP_CEIL: return ceil(a);
+    case KC_OP_ROUND: return nearbyint(a);
+    case KC_OP_ADD: return R(a + b);
+    case KC_OP_SUB: return R(a - b);
+    case KC_OP_MUL: return R(a * b);
+    case KC_OP_DIV: return R(a / b);
+    case KC_OP_FLOORDIV: return floor_divide(t, a, b, &remainder);
+    case KC_OP_MOD: return floor_divide(t, a, b, &remainder), remainder;
+    case KC_OP_MIN: return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
+    case KC_OP_MAX: return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
+    case KC_OP_EQ: return a == b;
+    case KC_OP_NE: return a != b;
+    case KC_OP_LT: return a < b;
+    case KC_OP_LE: return a <= b;
+    case KC_OP_GT: return a > b;
+    case KC_OP_GE: return a >= b;
+#undef R
+    case KC_OP_RSQRT: return *bound = 2, 1 / sqrt(a);
+    case KC_OP_EXP: return *bound = 2, exp(a);
+    case KC_OP_EXP2: return *bound = 2, exp2(a);
+    case KC_OP_LOG: return *bound = 2, log(a);
+    case KC_OP_LOG2: return *bound = 2, log2(a);
+    case KC_OP_SIN: return *bound = 4, sin(a);
+    case KC_OP_COS: return *bound = 4, cos(a);
+    case KC_OP_TANH: return *bound = 4, tanh(a);
+    case KC_OP_ERF: return *bound = 4, erf(a);
+    case KC_OP_POW: return *bound = 4, pow(a, b);
+    default: fail_msg("no expectation for %s", kc_op_table[code].name);
+    }
+    return 0;
+}
+
+static bool close_enough(kc_dtype t, double got, double want, double bound) {
+    double rounded = kc_dtype_round(t, want);
+    if (bound == 0 || isnan(rounded) || isinf(rounded) || rounded == 0) {
+        if (same_bits(got, rounded)) return true;
+        return bound > 0 && fabs(got - rounded) <= bound * kc_dtype_ulp(t, rounded); // near overflow and underflow
+    }
+    return fabs(got - want) <= (bound + 0.5) * kc_dtype_ulp(t, rounded);
+}
+
+static void check_op(kc_opcode code, kc_dtype t, kc_dtype result, const array *c, const array *x, const array *y, const array *o) {
+    for (int i = 0; i < N; i++) {
+        bool any = false, ok;
+        if (code == KC_OP_SELECT) {
+            const array *from = get_int(KC_bool, c, i) ? x : y;
+            int size = kc_dtype_bytes(t);
+            ok = !memcmp(from->at + i * size, o->at + i * size, (size_t)size);
+        } else if (kc_dtype_is_float(t)) {
+            double bound, want = expected_float(code, t, get(t, x, i), get(t, y, i), &bound);
+            ok = result == KC_bool ? get_int(result, o, i) == (want != 0) : close_enough(t, get(t, o, i), want, bound);
+        } else {
+            ok = get_int(result, o, i) == expected_int(code, t, get_int(t, x, i), get_int(t, y, i), &any) || any;
+        }
+        if (!ok)
+            fail_msg("%s of %s at %d: %.17g, %.17g gave %.17g", kc_op_table[code].name, kc_dtype_name(t), i, get(t, x, i),
+                     get(t, y, i), get(result, o, i));
+    }
+}
+
+static const char *expression_of(kc_arena *arena, kc_opcode code) {
+    const kc_op_info *row = &kc_op_table[code];
+    if (code == KC_OP_SELECT) return "select %vc, %vx, %vy";
+    return kc_arena_printf(arena, strchr(row->operands, ' ') ? "%s %%vx, %%vy" : "%s %%vx", row->name);
+}
+
+static void one_op(batch *b, kc_opcode code, kc_dtype t, bool execute) {
+    kc_dtype result = kc_op_table[code].rule == KC_RULE_COMPARE ? KC_bool : t;
+    if (!execute) {
+        batch_add(b, expression_of(b->arena, code), t, result);
+        return;
+    }
+    kernel_function *kernel = batch_next(b);
+    for (int step = 1; step < N; step += 2) { // every step pairs the values anew
+        array c, x, y, o;
+        fill(KC_bool, &c, 1);
+        fill(t, &x, 1);
+        fill(t, &y, step);
+        run(kernel, b->library, &c, &x, &y, &o);
+        check_op(code, t, result, &c, &x, &y, &o);
+    }
+}
+
+static void arithmetic(void **state) {
+    (void)state;
+    if (!host_available) skip();
+    batch b;
+    batch_begin(&b);
+    for (int execute = 0; execute < 2; execute++) {
+        for (int op = 0; op < KC_OP_COUNT; op++)
+            for (int t = 0; t < KC_DTYPE_COUNT; t++) {
+                const kc_op_info *row = &kc_op_table[op];
+                bool wanted = kc_dtype_table[t].built && is_tile_elementwise(row) && accepts(row, (kc_dtype)t);
+                if (wanted && op != KC_OP_CAST) one_op(&b, (kc_opcode)op, (kc_dtype)t, execute);
+            }
+        if (!execute) batch_compile(&b);
+    }
+    batch_end(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(casts), cmocka_unit_test(arithmetic)};
+    return cmocka_run_group_tests(tests, host_setup, host_teardown);
+}
