@@ -68,18 +68,45 @@ static void make_divisible(planner *p, kc_variant_plan *plan) {
     }
 }
 
-// The symbol that is the extent of a reduced axis and may be longer than a block holds; -1: there is none.
-static int row_symbol(planner *p) {
+// A reduced axis of symbolic extent that may be longer than a block holds.
+typedef struct {
+    int symbol;  // -1: there is none
+    bool reread; // the row is needed again after a reduction, so holding it saves reading it twice
+} long_row;
+
+static bool is_reduction_above(const kc_value *v) {
+    if (!v->def) return false;
+    if (kc_op_has(v->def, KC_REDUCTION)) return true;
+    for (int i = 0; i < v->def->n_operands; i++)
+        if (is_reduction_above(kc_operand(v->def, i))) return true;
+    return false;
+}
+
+static bool needs_row_again(planner *p, const kc_op *fusion, const kc_op *reduction) {
+    const kc_op *yield = fusion->body->last;
+    for (int i = 0; i < yield->n_operands; i++)
+        if (kc_type_same_shape(p->pool, &kc_operand(yield, i)->type, &kc_operand(reduction, 0)->type)) return true;
+    return is_reduction_above(kc_operand(reduction, 0));
+}
+
+static void look_at(planner *p, const kc_op *fusion, const kc_op *op, long_row *row) {
+    const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
+    const kc_expr *extent = kc_operand(op, 0)->type.shape[axes->integers[axes->count - 1]];
+    if (extent->kind != KC_EXPR_SYMBOL || kc_expr_max_value(p->pool, extent) <= KC_PLAN_SHORT_ROW) return;
+    bool again = needs_row_again(p, fusion, op);
+    if (kc_result(op, 0)->type.rank == 0 && !again) return; // one row, read once: a loop does it
+    if (row->symbol >= 0 && (row->reread || !again)) return;
+    *row = (long_row){extent->symbol, again};
+}
+
+static long_row find_long_row(planner *p) {
+    long_row row = {-1, false};
     KC_FOR_OPS(fusion, p->func->body) {
         if (fusion->code != KC_OP_FUSION) continue;
-        KC_FOR_OPS(op, fusion->body) {
-            if (!kc_op_has(op, KC_REDUCTION)) continue;
-            const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
-            const kc_expr *extent = kc_operand(op, 0)->type.shape[axes->integers[axes->count - 1]];
-            if (extent->kind == KC_EXPR_SYMBOL && kc_expr_max_value(p->pool, extent) > KC_PLAN_SHORT_ROW) return extent->symbol;
-        }
+        KC_FOR_OPS(op, fusion->body)
+            if (kc_op_has(op, KC_REDUCTION)) look_at(p, fusion, op, &row);
     }
-    return -1;
+    return row;
 }
 
 static void bound_row(planner *p, kc_variant_plan *plan, int symbol, int64_t max) {
@@ -95,24 +122,36 @@ static void bound_row(planner *p, kc_variant_plan *plan, int symbol, int64_t max
     plan->when = condition_and(p, plan->when, kc_expr_binary(p->pool, KC_EXPR_LE, row, kc_expr_const(p->pool, max)));
 }
 
+// Bounds of the row lengths that get variants of their own, ascending; the last one is none. Rows that are read once
+// profit from being held only when they are so short that a block takes several.
+static int row_bounds(planner *p, const long_row *row, int64_t bounds[3]) {
+    int n = 0;
+    int64_t longest = row->symbol >= 0 ? kc_expr_get_facts(p->pool, row->symbol).max : 0;
+    if (longest > KC_PLAN_SHORT_ROW) bounds[n++] = KC_PLAN_SHORT_ROW;
+    if (longest > KC_PLAN_WHOLE_ROW && row->reread) bounds[n++] = KC_PLAN_WHOLE_ROW;
+    bounds[n++] = INT64_MAX;
+    return n;
+}
+
+static const char *row_text(const long_row *row, int64_t bound) {
+    if (row->symbol < 0) return "";
+    return bound == KC_PLAN_SHORT_ROW ? ", short rows" : bound == KC_PLAN_WHOLE_ROW ? ", rows a block holds" : ", long rows";
+}
+
 int kc_plan_variants(kc_pass_context *pass, kc_op *func, kc_variant_plan *plans, int most) {
     planner p = {pass, func, kc_op_pool(func)};
-    int row = row_symbol(&p), n = 0;
-    int64_t longest = row >= 0 ? kc_expr_get_facts(p.pool, row).max : 0;
-    const int64_t bounds[] = {KC_PLAN_SHORT_ROW, KC_PLAN_WHOLE_ROW, INT64_MAX};
+    long_row row = find_long_row(&p);
+    int64_t bounds[3];
+    int n_bounds = row_bounds(&p, &row, bounds), n = 0;
     for (int divisible = 1; divisible >= 0; divisible--)
-        for (int b = 0; b < 3; b++) {
-            bool general = b == 2 || bounds[b] >= longest;
-            if (b < 2 && (row < 0 || (b > 0 && bounds[b - 1] >= longest))) continue;
-            if (b == 2 && row >= 0 && bounds[1] >= longest) continue;
+        for (int b = 0; b < n_bounds; b++) {
             if (n == most) kc_bug("more variants than planned for");
             kc_variant_plan *plan = &plans[n];
             memset(plan, 0, sizeof *plan);
             if (divisible) make_divisible(&p, plan);
             if (divisible && !plan->when) continue; // no tensors: nothing to be divisible
-            if (!general) bound_row(&p, plan, row, bounds[b]);
-            plan->reason = kc_arena_printf(pass->module->arena, "%s%s", divisible ? "whole vectors" : "any sizes",
-                                           row < 0 ? "" : b == 0 ? ", short rows" : b == 1 ? ", rows a block holds" : ", long rows");
+            if (bounds[b] != INT64_MAX) bound_row(&p, plan, row.symbol, bounds[b]);
+            plan->reason = kc_arena_printf(pass->module->arena, "%s%s", divisible ? "whole vectors" : "any sizes", row_text(&row, bounds[b]));
             n++;
         }
     return n;
