@@ -129,7 +129,10 @@ static bool parse_argument(kc_parser *p, kc_op *func) {
     if (name.kind != KC_TOKEN_VALUE) return kc_parse_expected(p, "an argument such as %x");
     kc_parse_next(p);
     if (!kc_parse_expect(p, ':') || !kc_parse_type(p, &type)) return false;
-    return kc_parse_define(p, name, kc_block_add_arg(p->module, func->body, type, kc_parse_value_name(p, &name)));
+    // An input is known by its name elsewhere too, so that it keeps what stands here.
+    char *text = kc_is_digit(name.text[0]) ? NULL : kc_arena_strndup(p->arena, name.text, name.length);
+    if (text) kc_namer_take(p->scope->namer, text);
+    return kc_parse_define(p, name, kc_block_add_arg(p->module, func->body, type, text));
 }
 
 static bool parse_output(kc_parser *p, kc_op *func) {
@@ -168,8 +171,7 @@ static bool parse_signature(kc_parser *p, signature *s) {
 static bool parse_func(kc_parser *p) {
     signature s;
     if (!scan_signature(p, &s)) return false;
-    p->scope = KC_NEW(p->scratch, kc_parse_scope);
-    *p->scope = (kc_parse_scope){NULL, kc_map_create(p->scratch), true};
+    p->scope = kc_parse_scope_create(p, NULL, true);
     p->pool = s.func->pool;
     parse_signature(p, &s); // errors in it do not keep the body from being read
     bool good = kc_parse_body(p, s.func, NULL);

@@ -17,6 +17,7 @@ enum {
 typedef struct kc_parse_scope {
     struct kc_parse_scope *outer;
     kc_map *values;
+    kc_namer *namer; // of the isolated region
     bool isolated;
 } kc_parse_scope;
 
@@ -63,6 +64,7 @@ bool kc_parse_dict(kc_parser *, kc_op *);
 // parse_op.c
 bool kc_parse_body(kc_parser *, kc_op *, kc_parse_scope *outer);    // from { to }, errors inside are recovered from
 bool kc_parse_define(kc_parser *, kc_token name, kc_value *);       // a name in the current scope
-const char *kc_parse_value_name(kc_parser *, const kc_token *name); // NULL for a number
+const char *kc_parse_value_name(kc_parser *, const kc_token *name); // NULL for a number; takes it
+kc_parse_scope *kc_parse_scope_create(kc_parser *, kc_parse_scope *outer, bool isolated);
 
 #endif

@@ -6,8 +6,20 @@
 
 // ---- names
 
-const char *kc_parse_value_name(kc_parser *p, const kc_token *name) {
-    return kc_is_digit(name->text[0]) ? NULL : kc_arena_strndup(p->arena, name->text, name->length);
+kc_parse_scope *kc_parse_scope_create(kc_parser *p, kc_parse_scope *outer, bool isolated) {
+    kc_parse_scope *scope = KC_NEW(p->scratch, kc_parse_scope);
+    kc_namer *namer = isolated ? kc_namer_create(p->scratch) : outer->namer;
+    *scope = (kc_parse_scope){outer, kc_map_create(p->scratch), namer, isolated};
+    return scope;
+}
+
+// In the order in which the printer meets values, so that it will choose the same text again.
+const char *kc_parse_value_name(kc_parser *p, const kc_token *token) {
+    if (kc_is_digit(token->text[0])) return NULL;
+    const char *text = kc_arena_strndup(p->scratch, token->text, token->length);
+    const char *name = kc_namer_original(p->scope->namer, text);
+    kc_namer_take(p->scope->namer, text);
+    return kc_arena_strdup(p->arena, name);
 }
 
 static kc_value *look_up(kc_parser *p, const kc_token *name) {
@@ -266,8 +278,7 @@ static bool parse_block(kc_parser *p, kc_block *block) {
 bool kc_parse_body(kc_parser *p, kc_op *op, kc_parse_scope *outer) {
     kc_parse_scope *scope = p->scope;
     if (scope == outer) { // a function has made its scope already, with its arguments in it
-        scope = KC_NEW(p->scratch, kc_parse_scope);
-        *scope = (kc_parse_scope){outer, kc_map_create(p->scratch), kc_op_has(op, KC_ISOLATED)};
+        scope = kc_parse_scope_create(p, outer, kc_op_has(op, KC_ISOLATED));
         p->scope = scope;
     }
     kc_block *body = op->body ? op->body : kc_op_add_body(p->module, op);

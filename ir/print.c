@@ -8,7 +8,7 @@
 
 typedef struct scope {
     struct scope *outer;
-    kc_map *taken;
+    kc_namer *namer;
     int next_number;
 } scope;
 
@@ -26,7 +26,7 @@ typedef struct {
 
 static void enter_scope(printer *p) {
     scope *inner = KC_NEW(p->arena, scope);
-    *inner = (scope){p->scope, kc_map_create(p->arena), 0};
+    *inner = (scope){p->scope, kc_namer_create(p->arena), 0};
     p->scope = inner;
 }
 
@@ -42,20 +42,18 @@ static char *clean_name(printer *p, const char *name) {
     return text;
 }
 
-static char *choose_name(printer *p, const kc_value *value) {
+static const char *choose_name(printer *p, const kc_value *value) {
     if (!value->name || !value->name[0]) return kc_arena_printf(p->arena, "%d", p->scope->next_number++);
-    char *base = clean_name(p, value->name), *text = base;
-    for (intptr_t suffix = 1; kc_map_get_text(p->scope->taken, text, strlen(text)); suffix++)
-        text = kc_arena_printf(p->arena, "%s_%d", base, (int)suffix);
-    kc_map_set_text(p->scope->taken, text, strlen(text), text);
+    const char *text = kc_namer_unique(p->scope->namer, clean_name(p, value->name));
+    kc_namer_take(p->scope->namer, text);
     return text;
 }
 
 static void print_value(printer *p, const kc_value *value) {
-    char *text = value ? kc_map_get(p->names, value) : "null";
+    const char *text = value ? kc_map_get(p->names, value) : "null";
     if (!text) {
         text = choose_name(p, value);
-        kc_map_set(p->names, value, text);
+        kc_map_set(p->names, value, (void *)(uintptr_t)text);
     }
     fprintf(p->out, "%%%s", text);
 }

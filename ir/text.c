@@ -82,3 +82,38 @@ void kc_print_layout(const kc_layout *layout, FILE *out) {
     fputs(text, out);
     free(text);
 }
+
+// ---- names
+
+kc_namer *kc_namer_create(kc_arena *arena) {
+    kc_namer *namer = KC_NEW(arena, kc_namer);
+    *namer = (kc_namer){arena, kc_map_create(arena), kc_map_create(arena)};
+    return namer;
+}
+
+void kc_namer_take(kc_namer *namer, const char *text) {
+    kc_map_set_text(namer->taken, text, strlen(text), namer);
+}
+
+const char *kc_namer_unique(kc_namer *namer, const char *name) {
+    size_t length = strlen(name);
+    const char *text = name;
+    // Names are never given back, so that a suffix once taken need not be tried again.
+    intptr_t suffix = (intptr_t)kc_map_get_text(namer->suffixes, name, length);
+    while (suffix || kc_map_get_text(namer->taken, text, strlen(text))) {
+        if (!suffix) suffix = 1;
+        text = kc_arena_printf(namer->arena, "%s_%d", name, (int)suffix);
+        if (!kc_map_get_text(namer->taken, text, strlen(text))) break;
+        suffix++;
+    }
+    if (suffix) kc_map_set_text(namer->suffixes, name, length, (void *)suffix);
+    return text;
+}
+
+const char *kc_namer_original(kc_namer *namer, const char *text) {
+    size_t end = strlen(text), n = end;
+    while (n && kc_is_digit(text[n - 1])) n--;
+    if (n < 2 || n == end || text[n - 1] != '_') return text;
+    const char *name = kc_arena_strndup(namer->arena, text, n - 1);
+    return strcmp(kc_namer_unique(namer, name), text) ? text : name;
+}

@@ -5,6 +5,7 @@
 #include <locale.h>
 
 #include "ir/internal.h"
+#include "ir/map.h"
 
 static inline bool kc_is_digit(char c) { return c >= '0' && c <= '9'; }
 static inline bool kc_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -22,6 +23,18 @@ void kc_print_symbol(const char *, FILE *);              // a name as it is, any
 void kc_print_expr(const kc_expr_pool *, const kc_expr *, FILE *);
 
 void kc_print_layout(const kc_layout *, FILE *);
+
+// Names of the values of one isolated region. The first value called x is %x, the next ones %x_1, %x_2 ...; the parser undoes
+// that, so that names do not grow when dumps are fed back.
+typedef struct {
+    kc_arena *arena;
+    kc_map *taken, *suffixes; // the text; and of a name, the first suffix that may be free
+} kc_namer;
+
+kc_namer *kc_namer_create(kc_arena *);
+void kc_namer_take(kc_namer *, const char *text);
+const char *kc_namer_unique(kc_namer *, const char *name); // what the next value called that is printed as
+const char *kc_namer_original(kc_namer *, const char *text); // the name that would be printed as this text now
 
 extern const kc_expr_facts kc_facts_default; // of a symbol that nothing is said about
 

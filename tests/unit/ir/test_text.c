@@ -168,6 +168,23 @@ static void the_printer_makes_names_unique(void **state) {
     assert_canonical(expected);
 }
 
+static const char *second_name(const char *text, kc_arena *arena) {
+    kc_diag *diag;
+    kc_module *module = parse(arena, text, strlen(text), &diag);
+    return module->body->first->body->first->next->results[0]->name;
+}
+
+static void the_parser_undoes_suffixes(void **state) {
+    (void)state;
+    kc_arena *arena = kc_arena_create();
+    assert_string_equal(second_name(FUNC("", "  %a = abs %x : f32[M]\n  %a_1 = abs %x : f32[M]\n"), arena), "a");
+    assert_string_equal(second_name(FUNC("", "  %a = abs %x : f32[M]\n  %a_2 = abs %x : f32[M]\n"), arena), "a_2");
+    assert_string_equal(second_name(FUNC("", "  %a = abs %x : f32[M]\n  %b_1 = abs %x : f32[M]\n"), arena), "b_1");
+    assert_string_equal(second_name(FUNC("", "  %a = abs %x : f32[M]\n  %x_1 = abs %x : f32[M]\n"), arena), "x");
+    kc_arena_destroy(arena);
+    assert_canonical("module @m\nfunc @f(%x: f32[], %x_1: f32[]) -> () {\n  %x_1_1 = abs %x_1 : f32[]\n  %x_2 = abs %x : f32[]\n  return\n}\n");
+}
+
 // ---- numbers
 
 static double through_text(double number) {
@@ -341,6 +358,7 @@ int main(void) {
         cmocka_unit_test(loose_text_becomes_canonical),
         cmocka_unit_test(facts_are_known_before_expressions),
         cmocka_unit_test(the_printer_makes_names_unique),
+        cmocka_unit_test(the_parser_undoes_suffixes),
         cmocka_unit_test(floats_read_back_bit_for_bit),
         cmocka_unit_test(the_locale_does_not_matter),
         cmocka_unit_test(each_error_is_one_and_located),
