@@ -1,13 +1,33 @@
 // decompose: composite ops become primitives. The only pass that knows ops one by one.
 //
-// before: %y = softmax %x {axis = 1} : f32[M, N]
-// after:  %0 = reduce %x {axes = [1], init = [-inf]} : f32[M] { max }
-//         %1 = reshape %0 : f32[M, 1]
-//         %2 = broadcast %1 : f32[M, N]
-//         %3 = sub %x, %2 : f32[M, N]
-//         %4 = exp %3 : f32[M, N]
-//         ... sum of %4, broadcast likewise as %7 ...
-//         %y = div %4, %7 : f32[M, N]
+// before:
+//   module @m
+//   func @f(%x: f32[M, N]) -> (y: f32[M, N]) dims {M: 0..2147483647, N: 0..2147483647} {
+//     %y = softmax %x {axis = 1} : f32[M, N]
+//     return %y
+//   }
+// after:
+//   module @m
+//   func @f(%x: f32[M, N]) -> (y: f32[M, N]) dims {M: 0..2147483647, N: 0..2147483647} {
+//     %0 = reduce %x {axes = [1], init = [-inf]} : f32[M] {
+//     ^(%a: f32[], %b: f32[]):
+//       %1 = max %a, %b : f32[]
+//       yield %1
+//     }
+//     %2 = reshape %0 : f32[M, 1]
+//     %3 = broadcast %2 : f32[M, N]
+//     %4 = sub %x, %3 : f32[M, N]
+//     %5 = exp %4 : f32[M, N]
+//     %6 = reduce %5 {axes = [1], init = [0]} : f32[M] {
+//     ^(%a_1: f32[], %b_1: f32[]):
+//       %7 = add %a_1, %b_1 : f32[]
+//       yield %7
+//     }
+//     %8 = reshape %6 : f32[M, 1]
+//     %9 = broadcast %8 : f32[M, N]
+//     %y = div %5, %9 : f32[M, N]
+//     return %y
+//   }
 //
 // Requires nothing. A matrix product with one row or one column becomes a product and a sum: it is bound by memory, and
 // the reduction is the form that reads it at full width.

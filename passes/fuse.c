@@ -1,17 +1,25 @@
 // fuse: primitives are gathered into fusions, each of which becomes one kernel.
 //
-// before: %h = matmul %x, %w : f32[M, N]
-//         %1 = broadcast %b : f32[M, N]
-//         %y = add %h, %1 : f32[M, N]
-//         return %y
-// after:  %y = fusion %x, %w, %b : f32[M, N] {
-//         ^(%x_1: f32[M, K], %w_1: f32[K, N], %b_1: f32[N]):
-//           %h = matmul %x_1, %w_1 : f32[M, N]
-//           %1 = broadcast %b_1 : f32[M, N]
-//           %y = add %h, %1 : f32[M, N]
-//           yield %y
-//         }
-//         return %y
+// before:
+//   module @m
+//   func @f(%x: f32[M, K], %w: f32[K, N], %b: f32[N]) -> (y: f32[M, N]) dims {M: 0..2147483647, K: 0..2147483647, N: 0..2147483647} {
+//     %h = matmul %x, %w : f32[M, N]
+//     %1 = broadcast %b : f32[M, N]
+//     %y = add %h, %1 : f32[M, N]
+//     return %y
+//   }
+// after:
+//   module @m
+//   func @f(%x: f32[M, K], %w: f32[K, N], %b: f32[N]) -> (y: f32[M, N]) dims {M: 0..2147483647, K: 0..2147483647, N: 0..2147483647} {
+//     %y = fusion %x, %w, %b : f32[M, N] {
+//     ^(%x: f32[M, K], %w: f32[K, N], %b: f32[N]):
+//       %h = matmul %x, %w : f32[M, N]
+//       %0 = broadcast %b : f32[M, N]
+//       %y = add %h, %0 : f32[M, N]
+//       yield %y
+//     }
+//     return %y
+//   }
 //
 // A fusion has one iteration space, and is one of three kinds, which is what `tile` can emit:
 //   map          any graph of elementwise and movement ops; all results have one shape

@@ -1,13 +1,62 @@
 // layout: every tile gets a layout; conversions, shared memory and the vectors of loads and stores become explicit.
 //
-// before: %v = load %x base(%z, %b) local(%z32, %i) : tile<1x1024xf32>
-//         %s = reduce %v {axes = [1], init = [0]} : tile<1x1xf32> { add }
-// after:  %0 = shared_alloc : shared<1x4xf32, #2>
-//         %v = load %x base(%z, %b) local(%z32, %i) {vector = 4} : tile<1x1024xf32, #0>
-//         %p = reduce %v {axes = [1], init = [0]} : tile<1x4xf32, #1> { add }
-//         shared_store %0, %p
-//         %q = shared_load %0 : tile<1x4xf32, #3>
-//         %s = reduce %q {axes = [1], init = [0]} : tile<1x1xf32, #4> { add }
+// before:
+//   module @m {target = "cuda:sm_80"}
+//   func @f(%x: f32[M, 512]) -> (y: f32[M]) dims {M: 0..2147483647} {
+//     variant {workspace = 0, aligned = ["x"]} {
+//       %y = output {name = "y"} : f32[M]
+//       kernel inputs(%x) outputs(%y) {name = "f_v0_k0", grid = M, warps = 4} {
+//       ^(%x: f32[M, 512], %y: f32[M]):
+//         %i = iota {axis = 0} : tile<512xi32>
+//         %row = program_id : i64
+//         %zero = const {integer = 0} : i64
+//         %none = const {integer = 0} : i32
+//         %v = load %x base(%row, %zero) local(%none, %i) : tile<512xf32>
+//         %s = reduce %v {axes = [0], init = [0]} : tile<1xf32> {
+//         ^(%a: f32, %b: f32):
+//           %c = add %a, %b : f32
+//           yield %c
+//         }
+//         store %y, %s base(%row) local(%none)
+//         return
+//       }
+//     }
+//   }
+// after:
+//   module @m {target = "cuda:sm_80"}
+//   layout #0 = #layout<tile: 4, offset: [1] [2]>
+//   layout #1 = #layout<tile: 512, reg: [1] [2], lane: [4] [8] [16] [32] [64], warp: [128] [256]>
+//   layout #2 = #layout<tile: 4, lane: [0] [0] [0] [0] [0], warp: [1] [2]>
+//   layout #3 = #layout<tile: 4, reg: [1] [2], lane: [0] [0] [0] [0] [0], warp: [0] [0]>
+//   layout #4 = #layout<tile: 1, lane: [0] [0] [0] [0] [0], warp: [0] [0]>
+//   func @f(%x: f32[M, 512]) -> (y: f32[M]) dims {M: 0..2147483647} {
+//     variant {workspace = 0, aligned = ["x"]} {
+//       %y = output {name = "y"} : f32[M]
+//       kernel inputs(%x) outputs(%y) {name = "f_v0_k0", grid = M, warps = 4} {
+//       ^(%x: f32[M, 512], %y: f32[M]):
+//         %0 = shared_alloc : shared<4xf32, #0>
+//         %i = iota {axis = 0} : tile<512xi32, #1>
+//         %row = program_id : i64
+//         %zero = const {integer = 0} : i64
+//         %none = const {integer = 0} : i32
+//         %v = load %x base(%row, %zero) local(%none, %i) {vector = 4} : tile<512xf32, #1>
+//         %s = reduce %v {axes = [0], init = [0]} : tile<4xf32, #2> {
+//         ^(%a: f32, %b: f32):
+//           %c = add %a, %b : f32
+//           yield %c
+//         }
+//         shared_store %0, %s
+//         %s_1 = shared_load %0 : tile<4xf32, #3>
+//         %s_2 = reduce %s_1 {axes = [0], init = [0]} : tile<1xf32, #4> {
+//         ^(%a_1: f32, %b_1: f32):
+//           %c_1 = add %a_1, %b_1 : f32
+//           yield %c_1
+//         }
+//         store %y, %s_2 base(%row) local(%none)
+//         return
+//       }
+//     }
+//   }
 //
 // The main context comes from the store (or load) that moves most; a load whose memory runs along another dimension has
 // its own and is converted; a dot's accumulator decides for everything after it, and each of its operands is loaded as

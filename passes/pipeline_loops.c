@@ -1,23 +1,79 @@
 // pipeline: copies into shared memory run one step ahead of the arithmetic that uses them.
 //
-// before: for %z, %n carried(%init) {
-//         ^(%k: i64, %c: tile<..>):
-//           %a = load ... of step k
-//           shared_store %as, %a
-//           %f = shared_load %as {offsets = ...}
-//           %c1 = dot %f, %g, %c
-//           yield %c1
+// before:
+//   module @m {target = "cuda:sm_80"}
+//   layout #0 = #layout<tile: 32x1x8, reg: [0,0,1] [0,0,2] [0,0,4], lane: [1,0,0] [2,0,0] [4,0,0] [8,0,0] [16,0,0]>
+//   layout #1 = #layout<tile: 32x1x8, offset: [0,0,1] [0,0,2] [0,0,4] [1,0,0] [2,0,0] [4,0,0] [8,0,0] [16,0,0]>
+//   layout #2 = #layout<tile: 32x1x1, lane: [1,0,0] [2,0,0] [4,0,0] [8,0,0] [16,0,0]>
+//   layout #3 = #layout<tile: 1x1x8, reg: [0,0,1] [0,0,2] [0,0,4], lane: [0,0,0] [0,0,0] [0,0,0] [0,0,0] [0,0,0]>
+//   func @f(%x: f32[32, K]) -> (y: f32[32]) dims {K: 0..2147483640 multiple 8} {
+//     variant {workspace = 0} {
+//       %y = output {name = "y"} : f32[32]
+//       kernel inputs(%x) outputs(%y) {name = "f_v0_k0", grid = 1, warps = 1} {
+//       ^(%x: f32[32, K], %y: f32[32]):
+//         %as = shared_alloc : shared<32x1x8xf32, #1>
+//         %zero = const {integer = 0} : i64
+//         %steps = sym {expr = K // 8} : i64
+//         %init = const {value = 0} : tile<32x1x1xf32, #2>
+//         %m = iota {axis = 0} : tile<32x1x1xi32, #2>
+//         %sum = for %zero, %steps carried(%init) {step = 1} : tile<32x1x1xf32, #2> {
+//         ^(%k: i64, %c: tile<32x1x1xf32, #2>):
+//           %eight = const {integer = 8} : i64
+//           %at = mul %k, %eight : i64
+//           %i = iota {axis = 2} : tile<1x1x8xi32, #3>
+//           %v = load %x base(%zero, %at) local(%m, %i) : tile<32x1x8xf32, #0>
+//           shared_store %as, %v
+//           %a = shared_load %as : tile<32x1x8xf32, #0>
+//           %next = dot %a, %a, %c {axis = 2, unit = "fma"} : tile<32x1x1xf32, #2>
+//           yield %next
 //         }
-// after:  %a0 = load ... of step 0
-//         for %z, %n carried(%init, %a0) {
-//         ^(%k: i64, %c: tile<..>, %a: tile<..>):
-//           %stage = mod %k, 2
-//           shared_store %as, %a stage(%stage)
-//           %an = load ... of step k + 1, masked by k + 1 < n
-//           %f = shared_load %as stage(%stage) {offsets = ...}
-//           %c1 = dot %f, %g, %c
-//           yield %c1, %an
+//         store %y, %sum base(%zero) local(%m)
+//         return
+//       }
+//     }
+//   }
+// after:
+//   module @m {target = "cuda:sm_80"}
+//   layout #0 = #layout<tile: 32x1x8, offset: [0,0,1] [0,0,2] [0,0,4] [1,0,0] [2,0,0] [4,0,0] [8,0,0] [16,0,0]>
+//   layout #1 = #layout<tile: 32x1x1, lane: [1,0,0] [2,0,0] [4,0,0] [8,0,0] [16,0,0]>
+//   layout #2 = #layout<tile: 1x1x8, reg: [0,0,1] [0,0,2] [0,0,4], lane: [0,0,0] [0,0,0] [0,0,0] [0,0,0] [0,0,0]>
+//   layout #3 = #layout<tile: 32x1x8, reg: [0,0,1] [0,0,2] [0,0,4], lane: [1,0,0] [2,0,0] [4,0,0] [8,0,0] [16,0,0]>
+//   func @f(%x: f32[32, K]) -> (y: f32[32]) dims {K: 0..2147483640 multiple 8} {
+//     variant {workspace = 0} {
+//       %y = output {name = "y"} : f32[32]
+//       kernel inputs(%x) outputs(%y) {name = "f_v0_k0", grid = 1, warps = 1} {
+//       ^(%x: f32[32, K], %y: f32[32]):
+//         %as = shared_alloc : shared<2x32x1x8xf32, #0>
+//         %zero = const {integer = 0} : i64
+//         %steps = sym {expr = K // 8} : i64
+//         %init = const {value = 0} : tile<32x1x1xf32, #1>
+//         %m = iota {axis = 0} : tile<32x1x1xi32, #1>
+//         %0 = lt %zero, %steps : bool
+//         %eight = const {integer = 8} : i64
+//         %at = mul %zero, %eight : i64
+//         %i = iota {axis = 2} : tile<1x1x8xi32, #2>
+//         %v = load %x base(%zero, %at) local(%m, %i) mask(%0) : tile<32x1x8xf32, #3>
+//         %sum, %1 = for %zero, %steps carried(%init, %v) {step = 1} : tile<32x1x1xf32, #1>, tile<32x1x8xf32, #3> {
+//         ^(%k: i64, %c: tile<32x1x1xf32, #1>, %v_1: tile<32x1x8xf32, #3>):
+//           %2 = const {integer = 2} : i64
+//           %stage = mod %k, %2 : i64
+//           shared_store %as, %v_1 stage(%stage)
+//           %3 = const {integer = 1} : i64
+//           %4 = add %k, %3 : i64
+//           %5 = lt %4, %steps : bool
+//           %eight_1 = const {integer = 8} : i64
+//           %at_1 = mul %4, %eight_1 : i64
+//           %i_1 = iota {axis = 2} : tile<1x1x8xi32, #2>
+//           %v_2 = load %x base(%zero, %at_1) local(%m, %i_1) mask(%5) : tile<32x1x8xf32, #3>
+//           %a = shared_load %as stage(%stage) : tile<32x1x8xf32, #3>
+//           %next = dot %a, %a, %c {axis = 2, unit = "fma"} : tile<32x1x1xf32, #1>
+//           yield %next, %v_2
 //         }
+//         store %y, %sum base(%zero) local(%m)
+//         return
+//       }
+//     }
+//   }
 //
 // The loads of the next step are in flight during the products of this one, and with two stages one barrier a step is
 // enough. `stages = 1` in the schedule leaves a loop as it is; so does shared memory that cannot hold two stages.

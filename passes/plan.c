@@ -1,16 +1,35 @@
 // plan: fusions become kernels of variants, with buffers for what passes between them.
 //
-// before: func @f(%x: f32[N]) -> (y: f32[N]) dims {N: 0..2147483647} {
-//           %0 = fusion %x : f32[N] { ... }
-//           return %0
-//         }
-// after:  func @f(%x: f32[N]) -> (y: f32[N]) dims {N: 0..2147483647} {
-//           variant {when = N % 4 == 0 and align.x >= 16 and align.y >= 16, ...} dims {N: 0..2147483644 multiple 4} {
-//             %y = output {name = "y"} : f32[N]
-//             kernel inputs(%x) outputs(%y) {name = "f_v0_k0"} { ... yield ... }
-//           }
-//           variant {reason = "any sizes"} { ... }
-//         }
+// before:
+//   module @m {target = "cuda:sm_80"}
+//   func @f(%x: f32[N]) -> (y: f32[N]) dims {N: 0..2147483647} {
+//     %y = fusion %x : f32[N] {
+//     ^(%x: f32[N]):
+//       %y = exp %x : f32[N]
+//       yield %y
+//     }
+//     return %y
+//   }
+// after:
+//   module @m {target = "cuda:sm_80"}
+//   func @f(%x: f32[N]) -> (y: f32[N]) dims {N: 0..2147483647, align.x, align.y} {
+//     variant {when = N % 4 == 0 and align.x >= 16 and align.y >= 16, workspace = 0, aligned = ["x", "y"], reason = "whole vectors"} dims {N: 0..2147483644 multiple 4} {
+//       %y = output {name = "y"} : f32[N]
+//       kernel inputs(%x) outputs(%y) {name = "f_v0_k0"} {
+//       ^(%x: f32[N], %y: f32[N]):
+//         %y_1 = exp %x : f32[N]
+//         yield %y_1
+//       }
+//     }
+//     variant {workspace = 0, reason = "any sizes"} {
+//       %y_1 = output {name = "y"} : f32[N]
+//       kernel inputs(%x) outputs(%y_1) {name = "f_v1_k0"} {
+//       ^(%x: f32[N], %y: f32[N]):
+//         %y_1 = exp %x : f32[N]
+//         yield %y_1
+//       }
+//     }
+//   }
 //
 // Requires fusions. An output that may occupy an input's memory is written directly only by the last kernel that reads
 // that input, and only if it reads each element where it writes it; else it is written to the workspace and copied last.

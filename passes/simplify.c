@@ -1,10 +1,20 @@
 // simplify: what can be said with fewer ops is; nothing changes in value.
 //
-// before: %0 = const {value = 2} : f32[]
-//         %1 = broadcast %0 : f32[N]
-//         %2 = pow %x, %1 : f32[N]
-//         %3 = reshape %2 : f32[N]
-// after:  %2 = mul %x, %x : f32[N]
+// before:
+//   module @m
+//   func @f(%x: f32[N]) -> (y: f32[N]) dims {N: 0..2147483647} {
+//     %0 = const {value = 2} : f32[]
+//     %1 = broadcast %0 : f32[N]
+//     %2 = pow %x, %1 : f32[N]
+//     %y = reshape %2 : f32[N]
+//     return %y
+//   }
+// after:
+//   module @m
+//   func @f(%x: f32[N]) -> (y: f32[N]) dims {N: 0..2147483647} {
+//     %y = mul %x, %x : f32[N]
+//     return %y
+//   }
 //
 // Movements of constants are constants; movements that move nothing go; chains of reshapes, transpositions and broadcasts
 // become one; equal pure ops become one; unused ops go. Arithmetic identities only where they hold for every value, NaN,

@@ -1,12 +1,50 @@
 // sync: places for shared buffers, and the barriers that the dependences through them need, no more.
 //
-// before: %0 = shared_alloc : shared<1x4xf32, #2>
-//         shared_store %0, %p
-//         %q = shared_load %0 : tile<1x4xf32, #3>
-// after:  %0 = shared_alloc {offset = 0} : shared<1x4xf32, #2>
-//         shared_store %0, %p
+// before:
+//   module @m {target = "cuda:sm_80"}
+//   layout #0 = #layout<tile: 128, lane: [1] [2] [4] [8] [16], warp: [32] [64]>
+//   layout #1 = #layout<tile: 128, lane: [4] [8] [16] [32] [64], warp: [1] [2]>
+//   layout #2 = #layout<tile: 128, offset: [1] [2] [4] [8] [16] [32] [64]>
+//   func @f(%x: f32[128]) -> (y: f32[128]) {
+//     variant {workspace = 0} {
+//       %y = output {name = "y"} : f32[128]
+//       kernel inputs(%x) outputs(%y) {name = "f_v0_k0", grid = 1, warps = 4} {
+//       ^(%x: f32[128], %y: f32[128]):
+//         %s = shared_alloc : shared<128xf32, #2>
+//         %i = iota {axis = 0} : tile<128xi32, #0>
+//         %j = iota {axis = 0} : tile<128xi32, #1>
+//         %zero = const {integer = 0} : i64
+//         %v = load %x base(%zero) local(%i) : tile<128xf32, #0>
+//         shared_store %s, %v
+//         %w = shared_load %s : tile<128xf32, #1>
+//         store %y, %w base(%zero) local(%j)
+//         return
+//       }
+//     }
+//   }
+// after:
+//   module @m {target = "cuda:sm_80"}
+//   layout #0 = #layout<tile: 128, offset: [1] [2] [4] [8] [16] [32] [64]>
+//   layout #1 = #layout<tile: 128, lane: [1] [2] [4] [8] [16], warp: [32] [64]>
+//   layout #2 = #layout<tile: 128, lane: [4] [8] [16] [32] [64], warp: [1] [2]>
+//   func @f(%x: f32[128]) -> (y: f32[128]) {
+//     variant {workspace = 0} {
+//       %y = output {name = "y"} : f32[128]
+//       kernel inputs(%x) outputs(%y) {name = "f_v0_k0", grid = 1, warps = 4, shared = 512} {
+//       ^(%x: f32[128], %y: f32[128]):
+//         %s = shared_alloc {offset = 0} : shared<128xf32, #0>
+//         %i = iota {axis = 0} : tile<128xi32, #1>
+//         %j = iota {axis = 0} : tile<128xi32, #2>
+//         %zero = const {integer = 0} : i64
+//         %v = load %x base(%zero) local(%i) : tile<128xf32, #1>
+//         shared_store %s, %v
 //         barrier
-//         %q = shared_load %0 : tile<1x4xf32, #3>
+//         %w = shared_load %s : tile<128xf32, #2>
+//         store %y, %w base(%zero) local(%j)
+//         return
+//       }
+//     }
+//   }
 //
 // Buffers whose uses do not overlap in time share bytes. Then one walk keeps the accesses since the last barrier; an
 // access that overlaps one of them, at least one being a write, gets a barrier before it. Loop bodies are walked twice, so

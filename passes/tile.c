@@ -1,20 +1,40 @@
 // tile: a kernel in tensor form becomes a sequential program over tiles.
 //
-// before: kernel inputs(%x) outputs(%y) {name = "f_v0_k0"} {
-//         ^(%x_1: f32[N], %y_1: f32[N]):
-//           %e = exp %x_1 : f32[N]
-//           yield %e
-//         }
-// after:  kernel inputs(%x) outputs(%y) {name = "f_v0_k0", grid = cdiv(N, 1024), warps = 4} {
-//         ^(%x_1: f32[N], %y_1: f32[N]):
-//           %i = iota {axis = 0} : tile<1024xi32>
-//           %p = program_id : i64
-//           ...
-//           %v = load %x_1 base(%b) local(%i) mask(%m) : tile<1024xf32>
-//           %e = exp %v : tile<1024xf32>
-//           store %y_1, %e base(%b) local(%i) mask(%m)
-//           return
-//         }
+// before:
+//   module @m {target = "cuda:sm_80"}
+//   func @f(%x: f32[N]) -> (y: f32[N]) dims {N: 0..2147483647} {
+//     variant {workspace = 0} {
+//       %y = output {name = "y"} : f32[N]
+//       kernel inputs(%x) outputs(%y) {name = "f_v0_k0"} {
+//       ^(%x: f32[N], %y: f32[N]):
+//         %e = exp %x : f32[N]
+//         yield %e
+//       }
+//     }
+//   }
+// after:
+//   module @m {target = "cuda:sm_80"}
+//   func @f(%x: f32[N]) -> (y: f32[N]) dims {N: 0..2147483647} {
+//     variant {workspace = 0} {
+//       %y = output {name = "y"} : f32[N]
+//       kernel inputs(%x) outputs(%y) {name = "f_v0_k0", grid = (N + 1023) // 1024, warps = 4} {
+//       ^(%x: f32[N], %y: f32[N]):
+//         %0 = iota {axis = 0} : tile<1024xi32>
+//         %1 = program_id : i64
+//         %2 = const {integer = 1024} : i64
+//         %3 = mul %1, %2 : i64
+//         %4 = sym {expr = N} : i64
+//         %5 = sub %4, %3 : i64
+//         %6 = min %5, %2 : i64
+//         %7 = cast %6 {dtype = i32} : i32
+//         %8 = lt %0, %7 : tile<1024xbool>
+//         %x_1 = load %x base(%3) local(%0) mask(%8) : tile<1024xf32>
+//         %e = exp %x_1 : tile<1024xf32>
+//         store %y, %e base(%3) local(%0) mask(%8)
+//         return
+//       }
+//     }
+//   }
 //
 // Requires: kernels as `plan` makes them (a map; or reductions over the same axes of one space with elementwise ops after
 // them; or one contraction with elementwise ops after it). Every load and store is in bounds or masked. No layouts yet.
