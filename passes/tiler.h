@@ -56,6 +56,9 @@ typedef struct {
     kc_op *reduction, *contraction; // the first of each in the source, or NULL
 } kc_tiler;
 
+// ---- tile_collapse.c: fewer axes, where memory allows; changes the tensor form
+void kc_tiler_collapse(kc_pass_context *, kc_op *kernel);
+
 // ---- tile_axes.c: the iteration space, tile extents and warps of a kernel
 bool kc_tiler_choose_axes(kc_tiler *);
 int kc_tiler_output_coords(kc_tiler *, const kc_type *, kc_coord *); // of an output; number of dimensions

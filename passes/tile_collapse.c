@@ -1,0 +1,214 @@
+// Neighbouring axes that every buffer of a kernel walks through as if they were one become one. Nothing moves: arguments
+// are seen in another shape, and the constants, broadcasts and reductions between them follow.
+//
+// It applies to kernels of elementwise ops, broadcasts, reshapes by extents of 1 and reductions; others keep their axes.
+#include "passes/tiler.h"
+
+#include <string.h>
+
+enum { NO_AXIS = -1 };
+
+typedef struct {
+    bool known;
+    int axis[KC_MAX_RANK]; // of each dimension
+} axis_map;
+
+typedef struct {
+    kc_pass_context *pass;
+    kc_expr_pool *pool;
+    kc_block *body;
+    const kc_type *space;
+    bool reduced[KC_MAX_RANK];
+    bool merge[KC_MAX_RANK]; // axis a with axis a + 1
+} collapser;
+
+static bool is_one(const kc_expr *e) {
+    int64_t value;
+    return kc_expr_is_const(e, &value) && value == 1;
+}
+
+static axis_map *map_of(collapser *c, kc_value *v) {
+    if (!v->data) v->data = KC_NEW(c->pass->scratch, axis_map);
+    return v->data;
+}
+
+static bool propagate(collapser *c, kc_value *v, const int *axis);
+
+static bool through_reshape(collapser *c, kc_op *op, const int *axis) {
+    const kc_type *from = &kc_operand(op, 0)->type, *to = &kc_result(op, 0)->type;
+    int source[KC_MAX_RANK], j = 0;
+    for (int d = 0; d < from->rank; d++) {
+        source[d] = NO_AXIS;
+        if (is_one(from->shape[d])) continue;
+        while (j < to->rank && is_one(to->shape[j])) j++;
+        if (j == to->rank || !kc_expr_known_equal(c->pool, from->shape[d], to->shape[j])) return false;
+        source[d] = axis[j++];
+    }
+    return propagate(c, kc_operand(op, 0), source);
+}
+
+static bool through_broadcast(collapser *c, kc_op *op, const int *axis) {
+    const kc_type *from = &kc_operand(op, 0)->type;
+    int source[KC_MAX_RANK], skip = kc_result(op, 0)->type.rank - from->rank;
+    for (int d = 0; d < from->rank; d++) source[d] = is_one(from->shape[d]) ? NO_AXIS : axis[skip + d];
+    return propagate(c, kc_operand(op, 0), source);
+}
+
+static bool through_reduce(collapser *c, kc_op *op) {
+    int all[KC_MAX_RANK];
+    for (int d = 0; d < c->space->rank; d++) all[d] = d;
+    for (int i = 0; i < op->n_operands; i++)
+        if (!propagate(c, kc_operand(op, i), all)) return false;
+    return true;
+}
+
+// Every value must be asked for along one set of axes.
+static bool propagate(collapser *c, kc_value *v, const int *axis) {
+    axis_map *map = map_of(c, v);
+    size_t bytes = sizeof(int) * (size_t)v->type.rank;
+    if (map->known) return memcmp(map->axis, axis, bytes) == 0;
+    map->known = true;
+    memcpy(map->axis, axis, bytes);
+    kc_op *op = v->def;
+    if (!op || op->code == KC_OP_CONST || op->code == KC_OP_SYM) return true;
+    if (op->code == KC_OP_RESHAPE) return through_reshape(c, op, axis);
+    if (op->code == KC_OP_BROADCAST) return through_broadcast(c, op, axis);
+    if (kc_op_has(op, KC_REDUCTION)) return through_reduce(c, op);
+    if (op->code == KC_OP_IOTA) {
+        int a = axis[kc_attr_int(op, KC_ATTR_AXIS, 0)];
+        if (a > 0) c->merge[a - 1] = false;
+        if (a >= 0) c->merge[a] = false;
+        return true;
+    }
+    if (!kc_op_has(op, KC_ELEMENTWISE)) return false;
+    for (int i = 0; i < op->n_operands; i++)
+        if (!propagate(c, kc_operand(op, i), axis)) return false;
+    return true;
+}
+
+// Both axes absent, or side by side in memory.
+static bool allows(collapser *c, const kc_type *type, const axis_map *map, int a, bool buffer) {
+    int first = NO_AXIS, second = NO_AXIS;
+    for (int d = 0; d < type->rank; d++) {
+        if (map->axis[d] == a) first = d;
+        if (map->axis[d] == a + 1) second = d;
+    }
+    if (first == NO_AXIS && second == NO_AXIS) return true;
+    if (first == NO_AXIS || second != first + 1) return false;
+    if (!buffer) return true;
+    const kc_expr *row = kc_expr_mul(c->pool, kc_type_stride(c->pool, type, second), type->shape[second]);
+    return kc_expr_known_equal(c->pool, kc_type_stride(c->pool, type, first), row);
+}
+
+static void restrict_merges(collapser *c, kc_value *v) {
+    axis_map *map = v->data;
+    if (!map || !map->known) return;
+    for (int a = 0; a + 1 < c->space->rank; a++)
+        if (!allows(c, &v->type, map, a, v->def == NULL)) c->merge[a] = false;
+}
+
+// ---- rewriting -------------------------------------------------------------------------------------------------------
+
+static void retype(collapser *c, kc_value *v) {
+    axis_map *map = v->data;
+    if (!map || !map->known) return;
+    kc_type type = v->type;
+    type.rank = 0;
+    for (int d = 0; d < v->type.rank; d++) {
+        int a = map->axis[d];
+        bool joins = d > 0 && a > 0 && map->axis[d - 1] == a - 1 && c->merge[a - 1];
+        if (joins) {
+            const kc_expr **last = &type.shape[type.rank - 1];
+            *last = kc_expr_mul(c->pool, *last, v->type.shape[d]);
+            if (type.strides[0]) type.strides[type.rank - 1] = v->type.strides[d];
+            continue;
+        }
+        type.shape[type.rank] = v->type.shape[d];
+        if (v->type.strides[0]) type.strides[type.rank] = v->type.strides[d];
+        type.rank++;
+    }
+    v->type = type;
+}
+
+static void renumber_axes(collapser *c, kc_op *op) {
+    const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
+    int64_t kept[KC_MAX_RANK];
+    int n = 0, dim = 0;
+    for (int a = 0; a < c->space->rank; a++) {
+        bool joins = a > 0 && c->merge[a - 1];
+        bool listed = false;
+        for (int i = 0; i < axes->count; i++) listed = listed || axes->integers[i] == a;
+        if (!joins && listed) kept[n++] = dim;
+        if (a + 1 == c->space->rank || !c->merge[a]) dim++;
+    }
+    kc_attr_set_ints(c->pass->module, op, KC_ATTR_AXES, n, kept);
+}
+
+static void rewrite(collapser *c) {
+    KC_FOR_OPS(op, c->body) {
+        if (kc_op_has(op, KC_REDUCTION)) renumber_axes(c, op);
+        axis_map *map = op->n_results ? kc_result(op, 0)->data : NULL;
+        if (op->code == KC_OP_IOTA && map) {
+            int before = 0, at = (int)kc_attr_int(op, KC_ATTR_AXIS, 0);
+            for (int d = 1; d <= at; d++) before += map->axis[d] > 0 && map->axis[d - 1] == map->axis[d] - 1 && c->merge[map->axis[d] - 1];
+            kc_attr_set_int(op, KC_ATTR_AXIS, at - before);
+        }
+    }
+    for (int i = 0; i < c->body->n_args; i++) retype(c, c->body->args[i]);
+    KC_FOR_OPS(op, c->body)
+        for (int i = 0; i < op->n_results; i++) retype(c, kc_result(op, i));
+}
+
+// ---- the space ---------------------------------------------------------------------------------------------------------
+
+static bool find_space(collapser *c) {
+    c->space = &kc_operand(c->body->last, 0)->type;
+    KC_FOR_OPS(op, c->body) {
+        if (kc_op_has(op, KC_CONTRACTION)) return false;
+        if (!kc_op_has(op, KC_REDUCTION)) continue;
+        const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
+        c->space = &kc_operand(op, 0)->type;
+        memset(c->reduced, 0, sizeof c->reduced);
+        for (int i = 0; i < axes->count; i++) c->reduced[axes->integers[i]] = true;
+    }
+    for (int a = 0; a + 1 < c->space->rank; a++) c->merge[a] = c->reduced[a] == c->reduced[a + 1];
+    return c->space->rank > 1;
+}
+
+// The axes of a result: those of the space, or the parallel ones.
+static bool result_axes(collapser *c, const kc_type *type, int *axis) {
+    if (kc_type_same_shape(c->pool, type, c->space)) {
+        for (int d = 0; d < type->rank; d++) axis[d] = d;
+        return true;
+    }
+    int a = 0;
+    for (int d = 0; d < type->rank; d++) {
+        axis[d] = NO_AXIS;
+        if (is_one(type->shape[d])) continue;
+        while (a < c->space->rank && (c->reduced[a] || is_one(c->space->shape[a]))) a++;
+        if (a == c->space->rank || !kc_expr_known_equal(c->pool, type->shape[d], c->space->shape[a])) return false;
+        axis[d] = a++;
+    }
+    return true;
+}
+
+void kc_tiler_collapse(kc_pass_context *pass, kc_op *kernel) {
+    collapser c = {.pass = pass, .pool = kc_op_pool(kernel), .body = kernel->body};
+    if (!find_space(&c)) return;
+    kc_type space = *c.space; // types are rewritten below
+    c.space = &space;
+    kc_op *yield = c.body->last;
+    for (int i = 0; i < c.body->n_args; i++) c.body->args[i]->data = NULL;
+    KC_FOR_OPS(op, c.body)
+        for (int i = 0; i < op->n_results; i++) kc_result(op, i)->data = NULL;
+    int first_output = c.body->n_args - yield->n_operands;
+    for (int i = 0; i < yield->n_operands; i++) {
+        int axis[KC_MAX_RANK];
+        kc_value *output = c.body->args[first_output + i];
+        if (!result_axes(&c, &output->type, axis) || !propagate(&c, kc_operand(yield, i), axis) || !propagate(&c, output, axis)) return;
+    }
+    for (int i = 0; i < c.body->n_args; i++) restrict_merges(&c, c.body->args[i]);
+    KC_FOR_OPS(op, c.body)
+        for (int i = 0; i < op->n_results; i++) restrict_merges(&c, kc_result(op, i));
+    rewrite(&c);
+}
