@@ -1,4 +1,5 @@
-// A small arena for what lives exactly as long as one module or one JSON text: many allocations, one release.
+// A small arena for what lives exactly as long as one module or one JSON text: many allocations,
+// one release.
 #ifndef KCRT_ARENA_H
 #define KCRT_ARENA_H
 
@@ -14,7 +15,7 @@ typedef struct {
 // Zeroed, aligned to 16. NULL when memory is out or the limit is reached.
 void *kcrt_arena_alloc(kcrt_arena *, size_t count, size_t size);
 char *kcrt_arena_string(kcrt_arena *, const char *text, size_t length); // a copy with a NUL
-void kcrt_arena_release(kcrt_arena *);                                  // leaves it empty, ready for use
+void kcrt_arena_release(kcrt_arena *); // leaves it empty, ready for use
 
 #define KCRT_NEW(arena, type, count) ((type *)kcrt_arena_alloc(arena, (count), sizeof(type)))
 

@@ -34,8 +34,8 @@ kcrt_status kcrt_bind_fail(const kcrt_signature *f, int arg, const char *format,
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return kcrt_fail(KCRT_INVALID_ARGUMENT, "%s: argument `%s` (%s) %s.", f->name, f->args[arg].name,
-                     describe(f, arg, type, sizeof type), text);
+    return kcrt_fail(KCRT_INVALID_ARGUMENT, "%s: argument `%s` (%s) %s.", f->name,
+                     f->args[arg].name, describe(f, arg, type, sizeof type), text);
 }
 
 kcrt_status kcrt_bind_count(const kcrt_signature *f, int given) {
@@ -46,21 +46,28 @@ kcrt_status kcrt_bind_count(const kcrt_signature *f, int given) {
         at = put(passed, sizeof passed, at, at ? ", " : ", then int64_t pointers for ");
         at = put(passed, sizeof passed, at, f->symbols[s].name);
     }
-    return kcrt_fail(KCRT_INVALID_ARGUMENT, "%s takes %d arguments (%d%s) and was given %d.", f->name,
-                     f->arg_count + f->passed_count, f->arg_count, passed, given);
+    return kcrt_fail(KCRT_INVALID_ARGUMENT, "%s takes %d arguments (%d%s) and was given %d.",
+                     f->name, f->arg_count + f->passed_count, f->arg_count, passed, given);
 }
 
 kcrt_status kcrt_bind_type(const kcrt_signature *f, int arg, DLDataType is) {
-    static const char *const codes[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
+    static const char *const codes[] = {"int",    "uint",    "float", "handle",
+                                        "bfloat", "complex", "bool"};
     char name[64];
     if (is.code < 7) snprintf(name, sizeof name, "%s%d", codes[is.code], is.bits);
     else snprintf(name, sizeof name, "DLPack code %d with %d bits", is.code, is.bits);
-    if (is.lanes != 1) return kcrt_bind_fail(f, arg, "has elements of %s with %d lanes; lanes must be 1", name, is.lanes);
-    return kcrt_bind_fail(f, arg, "has elements of type %s where %s is wanted", name, f->args[arg].type);
+    if (is.lanes != 1)
+        return kcrt_bind_fail(f, arg, "has elements of %s with %d lanes; lanes must be 1", name,
+                              is.lanes);
+    return kcrt_bind_fail(f, arg, "has elements of type %s where %s is wanted", name,
+                          f->args[arg].type);
 }
 
 static const char *device_text(DLDevice d, char *buffer, size_t size) {
-    const char *kind = d.device_type == kDLCPU ? "cpu" : d.device_type == kDLCUDA ? "cuda" : d.device_type == kDLROCM ? "rocm" : NULL;
+    const char *kind = d.device_type == kDLCPU    ? "cpu"
+                       : d.device_type == kDLCUDA ? "cuda"
+                       : d.device_type == kDLROCM ? "rocm"
+                                                  : NULL;
     if (kind) snprintf(buffer, size, "%s:%d", kind, (int)d.device_id);
     else snprintf(buffer, size, "DLPack device type %d:%d", (int)d.device_type, (int)d.device_id);
     return buffer;
@@ -68,14 +75,15 @@ static const char *device_text(DLDevice d, char *buffer, size_t size) {
 
 kcrt_status kcrt_bind_where(const kcrt_signature *f, int arg, DLDevice is, DLDevice wanted) {
     char a[48], b[48];
-    return kcrt_bind_fail(f, arg, "is on %s and the function was loaded on %s", device_text(is, a, sizeof a),
-                          device_text(wanted, b, sizeof b));
+    return kcrt_bind_fail(f, arg, "is on %s and the function was loaded on %s",
+                          device_text(is, a, sizeof a), device_text(wanted, b, sizeof b));
 }
 
 kcrt_status kcrt_bind_extent(const kcrt_signature *f, int arg, int axis, int64_t extent) {
     char text[128];
     kc_expr_print(f->pool, f->args[arg].shape[axis].expr, text, sizeof text);
-    return kcrt_bind_fail(f, arg, "has extent %lld on axis %d, which `%s` gives for no value", (long long)extent, axis, text);
+    return kcrt_bind_fail(f, arg, "has extent %lld on axis %d, which `%s` gives for no value",
+                          (long long)extent, axis, text);
 }
 
 kcrt_status kcrt_bind_facts(const kcrt_signature *f, int symbol, int64_t value) {
@@ -84,30 +92,36 @@ kcrt_status kcrt_bind_facts(const kcrt_signature *f, int symbol, int64_t value) 
     char place[320];
     for (int i = 0; i < f->binding_count; i++) {
         if (f->bindings[i].symbol != symbol || f->bindings[i].arg < 0) continue;
-        snprintf(place, sizeof place, "from argument `%s`, axis %d", f->args[f->bindings[i].arg].name, f->bindings[i].axis);
+        snprintf(place, sizeof place, "from argument `%s`, axis %d",
+                 f->args[f->bindings[i].arg].name, f->bindings[i].axis);
         from = place;
     }
     for (int i = 0; i < f->stride_site_count && symbol >= f->dim_count; i++)
         if (f->stride_sites[i].symbol == symbol) {
-            snprintf(place, sizeof place, "a stride of argument `%s`", f->args[f->stride_sites[i].arg].name);
+            snprintf(place, sizeof place, "a stride of argument `%s`",
+                     f->args[f->stride_sites[i].arg].name);
             from = place;
         }
-    return kcrt_fail(KCRT_INVALID_ARGUMENT,
-                     "%s: %s is %lld (%s); the function was built for %lld to %lld in multiples of %lld.", f->name, s->name,
-                     (long long)value, from, (long long)s->facts.min, (long long)s->facts.max, (long long)s->facts.multiple_of);
+    return kcrt_fail(
+        KCRT_INVALID_ARGUMENT,
+        "%s: %s is %lld (%s); the function was built for %lld to %lld in multiples of %lld.",
+        f->name, s->name, (long long)value, from, (long long)s->facts.min, (long long)s->facts.max,
+        (long long)s->facts.multiple_of);
 }
 
 kcrt_status kcrt_bind_passed(const kcrt_signature *f, int symbol) {
-    return kcrt_fail(KCRT_INVALID_ARGUMENT, "%s: the pointer to the dimension %s is NULL.", f->name, f->symbols[symbol].name);
+    return kcrt_fail(KCRT_INVALID_ARGUMENT, "%s: the pointer to the dimension %s is NULL.", f->name,
+                     f->symbols[symbol].name);
 }
 
-kcrt_status kcrt_bind_disagree(const kcrt_signature *f, int arg, int axis, const char *thing, int64_t is, int64_t wanted,
-                               const int64_t *values) {
+kcrt_status kcrt_bind_disagree(const kcrt_signature *f, int arg, int axis, const char *thing,
+                               int64_t is, int64_t wanted, const int64_t *values) {
     const kcrt_arg *a = &f->args[arg];
     bool of_stride = !strcmp(thing, "stride");
     if (of_stride && !a->strides)
-        return kcrt_bind_fail(f, arg, "must be contiguous, so the stride of axis %d must be %lld, and it is %lld", axis,
-                              (long long)wanted, (long long)is);
+        return kcrt_bind_fail(
+            f, arg, "must be contiguous, so the stride of axis %d must be %lld, and it is %lld",
+            axis, (long long)wanted, (long long)is);
     const kc_expr *expr = of_stride ? a->strides[axis].expr : a->shape[axis].expr;
     char text[128], where[512] = "";
     size_t at = 0;
@@ -115,20 +129,24 @@ kcrt_status kcrt_bind_disagree(const kcrt_signature *f, int arg, int axis, const
     for (int s = 0; s < f->dim_count + f->stride_count; s++) {
         if (!kc_expr_uses(expr, s)) continue;
         char one[300];
-        snprintf(one, sizeof one, "%s%s = %lld", at ? ", " : " with ", f->symbols[s].name, (long long)values[s]);
+        snprintf(one, sizeof one, "%s%s = %lld", at ? ", " : " with ", f->symbols[s].name,
+                 (long long)values[s]);
         at = put(where, sizeof where, at, one);
     }
-    return kcrt_bind_fail(f, arg, "has %s %lld on axis %d, and `%s`%s makes it %lld", thing, (long long)is, axis, text, where,
-                          (long long)wanted);
+    return kcrt_bind_fail(f, arg, "has %s %lld on axis %d, and `%s`%s makes it %lld", thing,
+                          (long long)is, axis, text, where, (long long)wanted);
 }
 
 kcrt_status kcrt_bind_overlap(const kcrt_signature *f, int output, int other) {
     const char *name = f->args[other].name;
     if (f->args[output].alias == other)
-        return kcrt_bind_fail(f, output, "may be the same memory as `%s`, but here it overlaps it in part", name);
-    return kcrt_bind_fail(f, output, "overlaps `%s` in memory, which the model does not allow (`alias`)", name);
+        return kcrt_bind_fail(
+            f, output, "may be the same memory as `%s`, but here it overlaps it in part", name);
+    return kcrt_bind_fail(
+        f, output, "overlaps `%s` in memory, which the model does not allow (`alias`)", name);
 }
 
 kcrt_status kcrt_bind_unknown(const kcrt_signature *f, int arg, int symbol) {
-    return kcrt_bind_fail(f, arg, "has a shape that depends on %s, which is not known yet", f->symbols[symbol].name);
+    return kcrt_bind_fail(f, arg, "has a shape that depends on %s, which is not known yet",
+                          f->symbols[symbol].name);
 }

@@ -1,7 +1,7 @@
 // The last error of each thread, and the names of statuses.
 //
-// The buffer is plain thread-local storage: no allocation, nothing to free when a thread ends. Sentences longer than
-// the buffer are cut with an ellipsis.
+// The buffer is plain thread-local storage: no allocation, nothing to free when a thread ends.
+// Sentences longer than the buffer are cut with an ellipsis.
 #include "runtime/kcrt_device.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-// Recursive descent with a depth limit, so that the stack is bounded; nodes are linked, so that nothing is moved.
+// Recursive descent with a depth limit, so that the stack is bounded; nodes are linked, so that
+// nothing is moved.
 #include "runtime/json.h"
 
 #include <stdlib.h>
@@ -24,7 +25,8 @@ static void *fail(reader *r, const char *error) {
 }
 
 static void skip_space(reader *r) {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r')) r->at++;
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r'))
+        r->at++;
 }
 
 static bool take(reader *r, char c) {
@@ -41,14 +43,17 @@ static kcrt_json *new_node(reader *r, kcrt_json_kind kind) {
     return node;
 }
 
-// ---- Strings ----------------------------------------------------------------------------------------------
+// ---- Strings ------------------------------------------------------------------------------------
 
 static int hex4(reader *r) {
     int value = 0;
     if (r->end - r->at < 4) return -1;
     for (int i = 0; i < 4; i++) {
         char c = *r->at++;
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
         if (digit < 0) return -1;
         value = value * 16 + digit;
     }
@@ -85,7 +90,8 @@ static bool read_unicode_escape(reader *r, char **out) {
         bool escape = r->end - r->at >= 2 && r->at[0] == '\\' && r->at[1] == 'u';
         if (escape) r->at += 2;
         int low = escape ? hex4(r) : -1;
-        if (low < 0xdc00 || low >= 0xe000) return fail(r, "a high surrogate without a low one"), false;
+        if (low < 0xdc00 || low >= 0xe000)
+            return fail(r, "a high surrogate without a low one"), false;
         code = 0x10000 + ((uint32_t)(c - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
     }
     *out = put_utf8(*out, code);
@@ -106,7 +112,10 @@ static bool read_escape(reader *r, char **out) {
 // Bytes of the well-formed UTF-8 sequence at p; 0 when there is none.
 static int utf8_length(const unsigned char *p, size_t left) {
     if (p[0] < 0x80) return 1;
-    int n = p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+    int n = p[0] >= 0xc2 && p[0] < 0xe0   ? 2
+            : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
+            : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
+                                          : 0;
     if (!n || (size_t)n > left) return 0;
     for (int i = 1; i < n; i++)
         if ((p[i] & 0xc0) != 0x80) return 0;
@@ -118,7 +127,8 @@ static int utf8_length(const unsigned char *p, size_t left) {
 // After the opening quote. The text without escapes is never longer than with them.
 static const char *read_string(reader *r, uint32_t *length) {
     const char *p = r->at;
-    while (p < r->end && *p != '"') p += *p == '\\' && r->end - p > 1 ? 2 : 1;
+    while (p < r->end && *p != '"')
+        p += *p == '\\' && r->end - p > 1 ? 2 : 1;
     if (p >= r->end) return fail(r, "the string has no end");
     char *text = kcrt_arena_alloc(r->arena, (size_t)(p - r->at) + 1, 1), *out = text;
     if (!text) return fail(r, "not enough memory for this text");
@@ -141,15 +151,17 @@ static const char *read_string(reader *r, uint32_t *length) {
     return text;
 }
 
-// ---- Numbers ----------------------------------------------------------------------------------------------
+// ---- Numbers ------------------------------------------------------------------------------------
 
 static bool digits(reader *r) {
     const char *start = r->at;
-    while (r->at < r->end && *r->at >= '0' && *r->at <= '9') r->at++;
+    while (r->at < r->end && *r->at >= '0' && *r->at <= '9')
+        r->at++;
     return r->at > start;
 }
 
-// Past the number; *integer says whether it has neither fraction nor exponent. False when it is malformed.
+// Past the number; *integer says whether it has neither fraction nor exponent. False when it is
+// malformed.
 static bool scan_number(reader *r, bool *integer) {
     *integer = true;
     if (*r->at == '-') r->at++;
@@ -193,27 +205,31 @@ static kcrt_json *read_number(reader *r) {
     return node;
 }
 
-// ---- Lists and objects ------------------------------------------------------------------------------------
+// ---- Lists and objects --------------------------------------------------------------------------
 
 static int compare_keys(const void *a, const void *b) {
     return strcmp((*(const kcrt_json *const *)a)->key, (*(const kcrt_json *const *)b)->key);
 }
 
-// Pairwise for the few keys that objects have; sorted for many, so that a hostile text costs n log n.
+// Pairwise for the few keys that objects have; sorted for many, so that a hostile text costs n log
+// n.
 static bool check_keys(reader *r, const kcrt_json *object) {
     if (object->length <= 16) {
         for (const kcrt_json *a = object->first; a; a = a->next)
             for (const kcrt_json *b = a->next; b; b = b->next)
-                if (!strcmp(a->key, b->key)) return fail(r, "duplicate key in the object that ends here"), false;
+                if (!strcmp(a->key, b->key))
+                    return fail(r, "duplicate key in the object that ends here"), false;
         return true;
     }
     const kcrt_json **sorted = malloc(object->length * sizeof *sorted);
     if (!sorted) return fail(r, "not enough memory for this text"), false;
     size_t n = 0;
-    for (const kcrt_json *item = object->first; item; item = item->next) sorted[n++] = item;
+    for (const kcrt_json *item = object->first; item; item = item->next)
+        sorted[n++] = item;
     qsort(sorted, n, sizeof *sorted, compare_keys);
     bool unique = true;
-    for (size_t i = 1; i < n; i++) unique &= strcmp(sorted[i - 1]->key, sorted[i]->key) != 0;
+    for (size_t i = 1; i < n; i++)
+        unique &= strcmp(sorted[i - 1]->key, sorted[i]->key) != 0;
     free(sorted);
     return unique ? true : (fail(r, "duplicate key in the object that ends here"), false);
 }
@@ -252,7 +268,11 @@ static kcrt_json *read_items(reader *r, bool keyed, int depth) {
 }
 
 static kcrt_json *read_word(reader *r) {
-    static const struct { const char *word; kcrt_json_kind kind; int value; } words[] = {
+    static const struct {
+        const char *word;
+        kcrt_json_kind kind;
+        int value;
+    } words[] = {
         {"null", KCRT_JSON_NULL, 0}, {"true", KCRT_JSON_BOOL, 1}, {"false", KCRT_JSON_BOOL, 0}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t n = strlen(words[i].word);
@@ -282,7 +302,8 @@ static kcrt_json *read_value(reader *r, int depth) {
     return node->text ? node : NULL;
 }
 
-kcrt_json *kcrt_json_parse(kcrt_arena *arena, const char *text, size_t length, const char **error, size_t *error_at) {
+kcrt_json *kcrt_json_parse(kcrt_arena *arena, const char *text, size_t length, const char **error,
+                           size_t *error_at) {
     reader r = {.arena = arena, .at = text, .end = text + length};
     kcrt_json *root = length > UINT32_MAX ? fail(&r, "the text is too long") : read_value(&r, 0);
     if (root) {
@@ -302,7 +323,8 @@ const kcrt_json *kcrt_json_get(const kcrt_json *object, const char *key) {
 }
 
 const char *kcrt_json_kind_name(kcrt_json_kind kind) {
-    static const char *const names[] = {"null", "true or false", "an integer", "a number with a fraction",
-                                        "a string", "a list", "an object"};
+    static const char *const names[] = {
+        "null",     "true or false", "an integer", "a number with a fraction",
+        "a string", "a list",        "an object"};
     return names[kind];
 }

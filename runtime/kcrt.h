@@ -1,14 +1,16 @@
 // kcrt: load a package that `kc build` made and launch its functions by name.
 //
 // Rules that hold everywhere:
-// - Every call may be made from any thread. Nothing exits, prints, runs a program or opens a connection.
-// - A call that can fail returns a kcrt_status; on failure kcrt_last_error() is a full sentence about it, kept per
-//   thread until the thread's next failure. Out parameters are cleared first, so on failure they are NULL or 0.
+// - Every call may be made from any thread. Nothing exits, prints, runs a program or connects.
+// - A call that can fail returns a kcrt_status; on failure kcrt_last_error() is a full sentence
+//   about it, kept for this thread until its next failure. Out parameters are cleared first, so on
+//   failure they are NULL or 0.
 // - The caller's current driver context is the same after a call as before it.
-// - Handles belong to the caller until the matching close, unload or free, which accept NULL. Close in reverse order:
-//   functions live as long as their module; modules, streams and memory must be released before their device is closed.
-// - Bases of memory are opaque handles: do no arithmetic on them, use byte offsets (DLTensor.byte_offset, kcrt_place).
-//   On `cuda`, `hip` and `ref` they are addresses.
+// - Handles belong to the caller until the matching close, unload or free, which accept NULL. Close
+//   in reverse order: functions live as long as their module; modules, streams and memory are
+//   released before their device is closed.
+// - Bases of memory are opaque handles: do no arithmetic on them, use byte offsets
+//   (DLTensor.byte_offset, kcrt_place). On `cuda`, `hip` and `ref` they are addresses.
 #ifndef KCRT_H
 #define KCRT_H
 
@@ -25,7 +27,7 @@
 extern "C" {
 #endif
 
-// ---- DLPack: the few declarations of dlpack.h (version 1) that are used here ----------------------------------
+// ---- DLPack: the few declarations of dlpack.h (version 1) that are used here --------------------
 // A program that uses dlpack.h itself includes it before this file.
 #ifndef DLPACK_DLPACK_H_
 typedef enum {
@@ -42,7 +44,7 @@ typedef struct {
     int32_t device_id;
 } DLDevice;
 typedef struct {
-    uint8_t code; // 0 int, 1 unsigned, 2 float, 4 bfloat, 6 bool, above: small floats as dlpack.h numbers them
+    uint8_t code; // 0 int, 1 unsigned, 2 float, 4 bfloat, 6 bool; more in dlpack.h
     uint8_t bits;
     uint16_t lanes;
 } DLDataType;
@@ -57,10 +59,11 @@ typedef struct {
 } DLTensor;
 #endif
 
-// ---- Status -------------------------------------------------------------------------------------------------
+// ---- Status -------------------------------------------------------------------------------------
 typedef enum {
     KCRT_OK = 0,
-    KCRT_INVALID_ARGUMENT, // the caller's fault: a wrong tensor, a NULL handle, a place out of range
+    KCRT_INVALID_ARGUMENT, // the caller's fault: a wrong tensor, a NULL handle, a place out of
+                           // range
     KCRT_NOT_FOUND,        // no such function, device kind or file
     KCRT_UNSUPPORTED,      // the device, the image or the moment (capture) does not allow it
     KCRT_NO_DEVICE,        // no driver, or no device of that number
@@ -75,7 +78,7 @@ KCRT_API const char *kcrt_status_name(kcrt_status);
 KCRT_API const char *kcrt_last_error(void); // never NULL; "" when this thread has had no failure
 KCRT_API const char *kcrt_version(void);
 
-// ---- Devices ------------------------------------------------------------------------------------------------
+// ---- Devices ------------------------------------------------------------------------------------
 typedef struct kcrt_device kcrt_device;
 typedef struct kcrt_stream kcrt_stream;
 typedef struct kcrt_module kcrt_module;
@@ -104,7 +107,8 @@ typedef enum {
     KCRT_ATTR_COUNT
 } kcrt_attr;
 
-// Name: KIND or KIND:WHAT. cuda:0, hip:1, cuda-sim, cuda-sim:sm_90a, hip-sim:gfx942, ref, or a registered kind.
+// Name: KIND or KIND:WHAT. cuda:0, hip:1, cuda-sim, cuda-sim:sm_90a, hip-sim:gfx942, ref, or a
+// registered kind.
 KCRT_API kcrt_status kcrt_device_open(const char *name, kcrt_device **out);
 KCRT_API void kcrt_device_close(kcrt_device *);
 // How many devices of a kind there are: 0, with KCRT_OK, where its driver is not installed.
@@ -113,16 +117,19 @@ KCRT_API kcrt_status kcrt_device_count(const char *kind, int *out);
 KCRT_API kcrt_status kcrt_device_kind(int index, const char **kind);
 // An attribute that the device does not have: KCRT_UNSUPPORTED.
 KCRT_API kcrt_status kcrt_device_attr(kcrt_device *, kcrt_attr, int64_t *out);
-KCRT_API kcrt_status kcrt_device_string(kcrt_device *, kcrt_attr, char *buf, size_t size); // cut to fit, always ended
+// Cut to fit, and always ended.
+KCRT_API kcrt_status kcrt_device_string(kcrt_device *, kcrt_attr, char *buf, size_t size);
 KCRT_API DLDevice kcrt_device_dl(kcrt_device *); // what DLTensor.device of its tensors must be
-KCRT_API kcrt_status kcrt_device_register(const char *kind, int dl_device_type, const kcrt_device_api *);
+KCRT_API kcrt_status kcrt_device_register(const char *kind, int dl_device_type,
+                                          const kcrt_device_api *);
 
-// ---- Memory -------------------------------------------------------------------------------------------------
+// ---- Memory -------------------------------------------------------------------------------------
 // At least 256-byte aligned. 0 bytes give a NULL base, which is a valid one for an empty tensor.
 KCRT_API kcrt_status kcrt_alloc(kcrt_device *, size_t bytes, void **out);
 KCRT_API kcrt_status kcrt_free(kcrt_device *, void *);
-// Pooled: free keeps the block for the next alloc that it suits, which may come at once. Free a block when its work
-// has finished, or use it again on the same stream only. The pool is emptied when memory runs out and at close.
+// Pooled: free keeps the block for the next alloc that it suits, which may come at once. Free a
+// block when its work has finished, or use it again on the same stream only. The pool is emptied
+// when memory runs out and at close.
 KCRT_API kcrt_status kcrt_workspace_alloc(kcrt_device *, size_t bytes, void **out);
 KCRT_API kcrt_status kcrt_workspace_free(kcrt_device *, void *);
 
@@ -132,15 +139,17 @@ typedef struct {
     size_t byte_offset;
 } kcrt_place;
 
-// In stream order. A copy to or from host memory has finished with it on return, and is refused during capture.
-// Between two devices the copy is finished on return. Ranges must not overlap. The stream may be NULL.
+// In stream order. A copy to or from host memory has finished with it on return, and is refused
+// during capture. Between two devices the copy is finished on return. Ranges must not overlap. The
+// stream may be NULL.
 KCRT_API kcrt_status kcrt_copy(kcrt_place dst, kcrt_place src, size_t bytes, kcrt_stream *);
 
-// ---- Streams ------------------------------------------------------------------------------------------------
-// A device with one queue gives NULL streams, with KCRT_OK. NULL means the device's default queue in every call;
-// kcrt_stream_sync(NULL) waits for the default queue of every open device.
+// ---- Streams ------------------------------------------------------------------------------------
+// A device with one queue gives NULL streams, with KCRT_OK. NULL means the device's default queue
+// in every call; kcrt_stream_sync(NULL) waits for the default queue of every open device.
 KCRT_API kcrt_status kcrt_stream_create(kcrt_device *, kcrt_stream **);
-// native: a CUstream or hipStream_t of the device's primary context, which the caller keeps and destroys itself.
+// native: a CUstream or hipStream_t of the device's primary context, which the caller keeps and
+// destroys itself.
 KCRT_API kcrt_status kcrt_stream_wrap(kcrt_device *, void *native, kcrt_stream **);
 KCRT_API kcrt_status kcrt_stream_sync(kcrt_stream *);
 KCRT_API kcrt_status kcrt_device_sync(kcrt_device *); // waits for everything on the device
@@ -148,35 +157,37 @@ KCRT_API kcrt_status kcrt_device_sync(kcrt_device *); // waits for everything on
 KCRT_API kcrt_status kcrt_stream_wait(kcrt_stream *waiter, kcrt_stream *on);
 KCRT_API void kcrt_stream_free(kcrt_stream *); // waits for its work when it has a workspace pool
 
-// ---- Modules ------------------------------------------------------------------------------------------------
+// ---- Modules ------------------------------------------------------------------------------------
 typedef struct {
     size_t size; // sizeof(kcrt_load_options)
     int lazy;    // load a function's image at kcrt_function_get, not now
     int no_jit;  // refuse images that the driver would have to compile (PTX)
 } kcrt_load_options;
 
-// Everything is loaded here (unless lazy): a function that has no image for this device fails the load, and the
-// sentence says what the package has, what the device is, and why each image was refused. Options may be NULL.
-// load_memory is without a copy: the bytes must stay as they are until the module is unloaded.
-KCRT_API kcrt_status kcrt_module_load_file(kcrt_device *, const char *path, const kcrt_load_options *, kcrt_module **);
-KCRT_API kcrt_status kcrt_module_load_memory(kcrt_device *, const void *, size_t, const kcrt_load_options *,
-                                             kcrt_module **);
+// Everything is loaded here (unless lazy): a function that has no image for this device fails the
+// load, and the sentence says what the package has, what the device is, and why each image was
+// refused. Options may be NULL. load_memory is without a copy: the bytes must stay as they are
+// until the module is unloaded.
+KCRT_API kcrt_status kcrt_module_load_file(kcrt_device *, const char *path,
+                                           const kcrt_load_options *, kcrt_module **);
+KCRT_API kcrt_status kcrt_module_load_memory(kcrt_device *, const void *, size_t,
+                                             const kcrt_load_options *, kcrt_module **);
 KCRT_API void kcrt_module_unload(kcrt_module *);
 KCRT_API const char *kcrt_module_name(kcrt_module *);
 KCRT_API int kcrt_module_function_count(kcrt_module *);
 KCRT_API kcrt_status kcrt_module_function(kcrt_module *, int index, kcrt_function **);
 KCRT_API kcrt_status kcrt_function_get(kcrt_module *, const char *name, kcrt_function **);
 
-// ---- Functions ----------------------------------------------------------------------------------------------
+// ---- Functions ----------------------------------------------------------------------------------
 typedef struct {
     const char *name;
-    const char *type;       // "f16"
+    const char *type; // "f16"
     DLDataType dtype;
-    int is_scalar;          // passed as a pointer to its value
+    int is_scalar; // passed as a pointer to its value
     int is_output;
     int rank;
-    int has_strides;        // 0: must be contiguous, row-major
-    const char *alias;      // the input that this output may occupy, or NULL
+    int has_strides;   // 0: must be contiguous, row-major
+    const char *alias; // the input that this output may occupy, or NULL
 } kcrt_arg_info;
 
 typedef struct {
@@ -187,36 +198,45 @@ typedef struct {
 } kcrt_symbol_info;
 
 KCRT_API const char *kcrt_function_name(kcrt_function *);
-KCRT_API DLDevice kcrt_function_device(kcrt_function *); // what DLTensor.device of its arguments must be
-KCRT_API int kcrt_function_arg_count(kcrt_function *);   // inputs, then outputs
+// What DLTensor.device of its arguments must be.
+KCRT_API DLDevice kcrt_function_device(kcrt_function *);
+KCRT_API int kcrt_function_arg_count(kcrt_function *); // inputs, then outputs
 KCRT_API kcrt_status kcrt_function_arg(kcrt_function *, int index, kcrt_arg_info *);
 KCRT_API int kcrt_function_symbol_count(kcrt_function *); // dimensions, then stride names
 KCRT_API kcrt_status kcrt_function_symbol(kcrt_function *, int index, kcrt_symbol_info *);
-// Derives symbols from tensors. args as for kcrt_launch, but any may be NULL (not known yet), data pointers are not
-// looked at, and n may stop early. values[i] and known[i] belong to symbol i; those known on entry are taken as given.
-KCRT_API kcrt_status kcrt_function_solve(kcrt_function *, void *const *args, int n, int64_t *values, unsigned char *known);
-// Shape, and strides in elements, of tensor argument `index` under those values (rank entries each; strides may be NULL).
-KCRT_API kcrt_status kcrt_function_shape(kcrt_function *, int index, const int64_t *values, const unsigned char *known,
-                                         int64_t *shape, int64_t *strides);
+// Derives symbols from tensors. args as for kcrt_launch, but any may be NULL (not known yet), data
+// pointers are not looked at, and n may stop early. values[i] and known[i] belong to symbol i;
+// those known on entry are taken as given.
+KCRT_API kcrt_status kcrt_function_solve(kcrt_function *, void *const *args, int n, int64_t *values,
+                                         unsigned char *known);
+// Shape, and strides in elements, of tensor argument `index` under those values (rank entries each;
+// strides may be NULL).
+KCRT_API kcrt_status kcrt_function_shape(kcrt_function *, int index, const int64_t *values,
+                                         const unsigned char *known, int64_t *shape,
+                                         int64_t *strides);
 
-// Bytes of workspace that a launch with these arguments would use. args as for kcrt_launch; scalars may be NULL.
-KCRT_API kcrt_status kcrt_function_workspace(kcrt_function *, const DLTensor *const *args, int n, size_t *bytes);
+// Bytes of workspace that a launch with these arguments would use. args as for kcrt_launch; scalars
+// may be NULL.
+KCRT_API kcrt_status kcrt_function_workspace(kcrt_function *, const DLTensor *const *args, int n,
+                                             size_t *bytes);
 
-// args: DLTensor * for tensors, pointers to values for scalars, in argument order; then an int64_t * for each dimension
-// with is_passed, in symbol order. All are read before the call returns. Before anything starts: rank, shape, stride,
-// type, alignment, device and overlap are checked, and the message names the argument.
-// workspace: at least kcrt_function_workspace bytes, 256-byte aligned; NULL takes it from the stream's pool, which is
-// refused while the stream is captured. Asynchronous on the stream.
-KCRT_API kcrt_status kcrt_launch(kcrt_function *, kcrt_stream *, void *const *args, int n, void *workspace,
-                                 size_t workspace_bytes);
+// args: DLTensor pointers for tensors and pointers to values for scalars, in argument order; then
+// an int64_t pointer for each dimension with is_passed, in symbol order. All are read before the
+// call returns. Before anything starts, rank, shape, stride, type, alignment, device and overlap
+// are checked, and the message names the argument. workspace: at least kcrt_function_workspace
+// bytes, 256-byte aligned; NULL takes it from the stream's pool, which is refused while the stream
+// is captured. Asynchronous on the stream.
+KCRT_API kcrt_status kcrt_launch(kcrt_function *, kcrt_stream *, void *const *args, int n,
+                                 void *workspace, size_t workspace_bytes);
 
-// On devices that define functions rather than kernels (`ref`): kcrt_launch, and for each argument i that is an output, in
-// row-major order, each element's value before it is rounded to the output's type (values[i]) and an upper bound of the
-// error that a right implementation may have (bounds[i]). Either list, and entries of it, may be NULL. Else KCRT_UNSUPPORTED.
-KCRT_API kcrt_status kcrt_launch_bounded(kcrt_function *, kcrt_stream *, void *const *args, int n, double *const *values,
-                                         double *const *bounds);
+// On devices that define functions rather than kernels (`ref`): kcrt_launch, and for each argument
+// i that is an output, in row-major order, each element's value before it is rounded to the
+// output's type (values[i]) and an upper bound of the error that a right implementation may have
+// (bounds[i]). Either list, and entries of it, may be NULL. Else KCRT_UNSUPPORTED.
+KCRT_API kcrt_status kcrt_launch_bounded(kcrt_function *, kcrt_stream *, void *const *args, int n,
+                                         double *const *values, double *const *bounds);
 
-// ---- For callers, such as generated headers, that have pointers rather than tensors ----------------------------
+// ---- For callers, such as generated headers, that have pointers rather than tensors -------------
 static inline DLDataType kcrt_dtype(int code, int bits) {
     DLDataType t;
     t.code = (uint8_t)code;
@@ -226,8 +246,8 @@ static inline DLDataType kcrt_dtype(int code, int bits) {
 }
 
 // shape and strides are borrowed; strides may be NULL.
-static inline DLTensor kcrt_tensor(DLDevice device, const void *data, DLDataType type, int rank, int64_t *shape,
-                                   int64_t *strides) {
+static inline DLTensor kcrt_tensor(DLDevice device, const void *data, DLDataType type, int rank,
+                                   int64_t *shape, int64_t *strides) {
     DLTensor t;
     t.data = (void *)(uintptr_t)data;
     t.device = device;

@@ -15,8 +15,8 @@ typedef struct {
 
 static void remember(trail *t, const char *path, const char *reason) {
     if (t->used >= sizeof t->text - 1) return;
-    int n = snprintf(t->text + t->used, sizeof t->text - t->used, "%s%s%s%s", t->used ? "; " : "", path, reason ? ": " : "",
-                     reason ? reason : "");
+    int n = snprintf(t->text + t->used, sizeof t->text - t->used, "%s%s%s%s", t->used ? "; " : "",
+                     path, reason ? ": " : "", reason ? reason : "");
     if (n > 0) t->used += (size_t)n;
 }
 
@@ -48,13 +48,16 @@ void *kcrt_library_open(const char *variable, const char *file) {
     const char *named = variable ? getenv(variable) : NULL;
     if (named && *named) {
         void *handle = dlopen(named, RTLD_NOW | RTLD_LOCAL);
-        if (!handle) kcrt_fail(KCRT_NO_DEVICE, "%s names a library that cannot be loaded: %s.", variable, dlerror());
+        if (!handle)
+            kcrt_fail(KCRT_NO_DEVICE, "%s names a library that cannot be loaded: %s.", variable,
+                      dlerror());
         return handle;
     }
     char own[PATH_MAX];
     Dl_info info;
     void *handle = NULL;
-    if (dladdr((const void *)&kcrt_cuda_api, &info) && info.dli_fname && realpath(info.dli_fname, own))
+    if (dladdr((const void *)&kcrt_cuda_api, &info) && info.dli_fname &&
+        realpath(info.dli_fname, own))
         handle = try_beside(&tried, own, file);
     ssize_t n = handle ? -1 : readlink("/proc/self/exe", own, sizeof own - 1);
     if (n > 0) {
@@ -62,8 +65,9 @@ void *kcrt_library_open(const char *variable, const char *file) {
         handle = try_beside(&tried, own, file);
     }
     if (!handle)
-        kcrt_fail(KCRT_NO_DEVICE, "%s cannot be loaded%s%s; tried: %s.", file, variable ? ", and it is not named by " : "",
-                  variable ? variable : "", tried.used ? tried.text : "nothing");
+        kcrt_fail(KCRT_NO_DEVICE, "%s cannot be loaded%s%s; tried: %s.", file,
+                  variable ? ", and it is not named by " : "", variable ? variable : "",
+                  tried.used ? tried.text : "nothing");
     return handle;
 }
 
@@ -75,6 +79,8 @@ const kcrt_device_api *kcrt_ref_load(void) {
     const kcrt_device_api *api = get ? get() : NULL;
     if (api && api->size >= sizeof *api && api->version == KCRT_DEVICE_API_VERSION) return api;
     dlclose(handle);
-    kcrt_fail(KCRT_NO_DEVICE, "libkcrt_ref.so was found, but it is of another version than this runtime (%s).", kcrt_version());
+    kcrt_fail(KCRT_NO_DEVICE,
+              "libkcrt_ref.so was found, but it is of another version than this runtime (%s).",
+              kcrt_version());
     return NULL;
 }

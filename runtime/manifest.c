@@ -1,5 +1,5 @@
-// The manifest's top level, and each function's signature: symbols, arguments, facts. manifest_target.c reads what is
-// compiled for each architecture.
+// The manifest's top level, and each function's signature: symbols, arguments, facts.
+// manifest_target.c reads what is compiled for each architecture.
 #include "runtime/manifest.h"
 
 #include <stdio.h>
@@ -26,31 +26,42 @@ const struct kcrt_device_symbol kcrt_device_symbols[KCRT_DEVICE_SYMBOLS] = {
 };
 
 // The table of ir/dtype.h; its functions stay in the compiler.
-static const struct { const char *name; int bits, dl_code, dl_bits, built; } types[] = {
-#define X(name, bits, class, code, dl_bits, exponent, mantissa, built) {#name, bits, code, dl_bits, built},
+static const struct {
+    const char *name;
+    int bits, dl_code, dl_bits, built;
+} types[] = {
+#define X(name, bits, class, code, dl_bits, exponent, mantissa, built)                             \
+    {#name, bits, code, dl_bits, built},
     KC_DTYPES(X)
 #undef X
 };
 
-// ---- Symbols --------------------------------------------------------------------------------------------------
+// ---- Symbols ------------------------------------------------------------------------------------
 
 static kcrt_status declare(const kcrt_reader *r, const char *name, kc_expr_facts facts) {
     kcrt_signature *signature = r->signature;
     int index = kc_expr_symbol_index(signature->pool, name, strlen(name));
     if (index < 0) return kcrt_no_memory(r);
-    if (index != signature->symbol_count) return kcrt_bad_manifest(r, "the name `%s` is declared twice", name);
+    if (index != signature->symbol_count)
+        return kcrt_bad_manifest(r, "the name `%s` is declared twice", name);
     kc_expr_set_facts(signature->pool, index, facts);
     signature->symbol_count++;
     return KCRT_OK;
 }
 
-static kcrt_status read_symbol(const kcrt_reader *r, const kcrt_json *item, bool is_dim, kcrt_symbol *out) {
+static kcrt_status read_symbol(const kcrt_reader *r, const kcrt_json *item, bool is_dim,
+                               kcrt_symbol *out) {
     kcrt_status status = kcrt_field_name(r, item, "name", &out->name);
     if (!status) status = kcrt_field_int_or(r, item, "min", 0, INT64_MAX, 0, &out->facts.min);
-    if (!status) status = kcrt_field_int_or(r, item, "max", 0, INT64_MAX, is_dim ? INT32_MAX : INT64_MAX / 4, &out->facts.max);
-    if (!status) status = kcrt_field_int_or(r, item, "multiple_of", 1, INT64_MAX, 1, &out->facts.multiple_of);
+    if (!status)
+        status = kcrt_field_int_or(r, item, "max", 0, INT64_MAX, is_dim ? INT32_MAX : INT64_MAX / 4,
+                                   &out->facts.max);
+    if (!status)
+        status =
+            kcrt_field_int_or(r, item, "multiple_of", 1, INT64_MAX, 1, &out->facts.multiple_of);
     if (status) return status;
-    if (out->facts.min > out->facts.max) return kcrt_bad_manifest(r, "`%s` has its min above its max", out->name);
+    if (out->facts.min > out->facts.max)
+        return kcrt_bad_manifest(r, "`%s` has its min above its max", out->name);
     return declare(r, out->name, out->facts);
 }
 
@@ -67,7 +78,8 @@ static kcrt_status read_symbols(const kcrt_reader *r, const kcrt_json *function)
     signature->dim_count = (int)dims->length;
     signature->stride_count = (int)strides->length;
     kcrt_symbol *next = signature->symbols;
-    for (const kcrt_json *item = dims->first; item && !status; item = item->next) status = read_symbol(r, item, true, next++);
+    for (const kcrt_json *item = dims->first; item && !status; item = item->next)
+        status = read_symbol(r, item, true, next++);
     for (const kcrt_json *item = strides->first; item && !status; item = item->next)
         status = read_symbol(r, item, false, next++);
     return status;
@@ -90,7 +102,7 @@ static kcrt_status declare_environment(const kcrt_reader *r) {
     return status;
 }
 
-// ---- Arguments ------------------------------------------------------------------------------------------------
+// ---- Arguments ----------------------------------------------------------------------------------
 
 static kcrt_status read_type(const kcrt_reader *r, kcrt_arg *arg) {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -100,7 +112,8 @@ static kcrt_status read_type(const kcrt_reader *r, kcrt_arg *arg) {
         arg->dtype = (DLDataType){(uint8_t)types[i].dl_code, (uint8_t)types[i].dl_bits, 1};
         return KCRT_OK;
     }
-    return kcrt_bad_manifest(r, "argument `%s` has type `%.40s`, which this runtime does not know", arg->name, arg->type);
+    return kcrt_bad_manifest(r, "argument `%s` has type `%.40s`, which this runtime does not know",
+                             arg->name, arg->type);
 }
 
 static kcrt_status read_head(const kcrt_reader *r, const kcrt_json *item, kcrt_arg *arg) {
@@ -114,14 +127,18 @@ static kcrt_status read_head(const kcrt_reader *r, const kcrt_json *item, kcrt_a
     arg->is_output = !strcmp(direction, "output");
     arg->is_scalar = !strcmp(kind, "scalar");
     if (!arg->is_output && strcmp(direction, "input"))
-        return kcrt_bad_manifest(r, "argument `%s`: the direction is neither `input` nor `output`", arg->name);
+        return kcrt_bad_manifest(r, "argument `%s`: the direction is neither `input` nor `output`",
+                                 arg->name);
     if (!arg->is_scalar && strcmp(kind, "tensor"))
-        return kcrt_bad_manifest(r, "argument `%s`: the kind is neither `tensor` nor `scalar`", arg->name);
-    if (arg->is_scalar && arg->is_output) return kcrt_bad_manifest(r, "argument `%s`: a scalar is an input", arg->name);
+        return kcrt_bad_manifest(r, "argument `%s`: the kind is neither `tensor` nor `scalar`",
+                                 arg->name);
+    if (arg->is_scalar && arg->is_output)
+        return kcrt_bad_manifest(r, "argument `%s`: a scalar is an input", arg->name);
     return KCRT_OK;
 }
 
-static kcrt_status read_terms(const kcrt_reader *r, const kcrt_json *list, const char *key, int scope, kcrt_term *out) {
+static kcrt_status read_terms(const kcrt_reader *r, const kcrt_json *list, const char *key,
+                              int scope, kcrt_term *out) {
     kcrt_status status = KCRT_OK;
     for (const kcrt_json *item = list->first; item && !status; item = item->next)
         status = kcrt_read_term(r, item, key, scope, out++);
@@ -136,16 +153,19 @@ static kcrt_status read_shape(const kcrt_reader *r, const kcrt_json *item, kcrt_
     if (!status) status = kcrt_field_list_or(r, item, "strides", &strides);
     if (status) return status;
     bool strided = kcrt_json_get(item, "strides") != NULL;
-    if (shape->length > KCRT_MAX_RANK || (strided && strides->length != shape->length) || (arg->is_scalar && shape->length))
-        return kcrt_bad_manifest(r, "argument `%s`: the rank is above %d, or `strides` has another, or it is a scalar's",
-                                 arg->name, KCRT_MAX_RANK);
+    if (shape->length > KCRT_MAX_RANK || (strided && strides->length != shape->length) ||
+        (arg->is_scalar && shape->length))
+        return kcrt_bad_manifest(
+            r, "argument `%s`: the rank is above %d, or `strides` has another, or it is a scalar's",
+            arg->name, KCRT_MAX_RANK);
     arg->rank = (int)shape->length;
     arg->shape = KCRT_NEW(r->arena, kcrt_term, shape->length);
     if (strided) arg->strides = KCRT_NEW(r->arena, kcrt_term, shape->length);
     if (!arg->shape || (strided && !arg->strides)) return kcrt_no_memory(r);
     status = read_terms(r, shape, "shape", signature->dim_count, arg->shape);
     if (!status && strided)
-        status = read_terms(r, strides, "strides", signature->dim_count + signature->stride_count, arg->strides);
+        status = read_terms(r, strides, "strides", signature->dim_count + signature->stride_count,
+                            arg->strides);
     return status;
 }
 
@@ -158,7 +178,8 @@ static kcrt_status read_alias(const kcrt_reader *r, const kcrt_json *item, kcrt_
     arg->alias = kcrt_find_arg(r->signature, name);
     const kcrt_arg *other = arg->alias >= 0 ? &r->signature->args[arg->alias] : NULL;
     if (!arg->is_output || !other || other->is_output || other->is_scalar)
-        return kcrt_bad_manifest(r, "argument `%s`: `alias` wants an output here and an input tensor there", arg->name);
+        return kcrt_bad_manifest(
+            r, "argument `%s`: `alias` wants an output here and an input tensor there", arg->name);
     return KCRT_OK;
 }
 
@@ -166,7 +187,8 @@ static kcrt_status read_args(const kcrt_reader *r, const kcrt_json *list) {
     kcrt_signature *signature = r->signature;
     kcrt_arg *args;
     int count, n = 0;
-    kcrt_status status = kcrt_new_items(r, list, "args", KCRT_MAX_ARGS, sizeof *args, (void **)&args, &count);
+    kcrt_status status =
+        kcrt_new_items(r, list, "args", KCRT_MAX_ARGS, sizeof *args, (void **)&args, &count);
     if (status) return status;
     signature->args = args;
     for (const kcrt_json *item = list->first; item && !status; item = item->next, n++) {
@@ -187,7 +209,7 @@ static kcrt_status read_args(const kcrt_reader *r, const kcrt_json *list) {
     return status;
 }
 
-// ---- Functions ------------------------------------------------------------------------------------------------
+// ---- Functions ----------------------------------------------------------------------------------
 
 static kcrt_status read_unbound(const kcrt_reader *r, const kcrt_json *function) {
     kcrt_signature *signature = r->signature;
@@ -196,11 +218,12 @@ static kcrt_status read_unbound(const kcrt_reader *r, const kcrt_json *function)
     int last = -1;
     for (const kcrt_json *item = status ? NULL : list->first; item; item = item->next) {
         int index = 0;
-        while (index < signature->dim_count &&
-               (item->kind != KCRT_JSON_STRING || strcmp(signature->symbols[index].name, item->text)))
+        while (index < signature->dim_count && (item->kind != KCRT_JSON_STRING ||
+                                                strcmp(signature->symbols[index].name, item->text)))
             index++;
         if (index == signature->dim_count || index <= last)
-            return kcrt_bad_manifest(r, "`unbound` must list dims, each once, in the order of `dims`");
+            return kcrt_bad_manifest(r,
+                                     "`unbound` must list dims, each once, in the order of `dims`");
         signature->symbols[index].is_passed = true;
         signature->passed_count++;
         last = index;
@@ -210,10 +233,12 @@ static kcrt_status read_unbound(const kcrt_reader *r, const kcrt_json *function)
 
 static kcrt_status read_ir(const kcrt_reader *r, const kcrt_json *function) {
     int64_t ir;
-    kcrt_status status = kcrt_field_int_or(r, function, "ir", 0, r->manifest->image_count - 1, -1, &ir);
+    kcrt_status status =
+        kcrt_field_int_or(r, function, "ir", 0, r->manifest->image_count - 1, -1, &ir);
     r->signature->ir = (int)ir;
     if (!status && ir >= 0 && strcmp(r->manifest->images[ir].role, "ir"))
-        return kcrt_bad_manifest(r, "`ir` names image %d, whose role is `%s`", (int)ir, r->manifest->images[ir].role);
+        return kcrt_bad_manifest(r, "`ir` names image %d, whose role is `%s`", (int)ir,
+                                 r->manifest->images[ir].role);
     return status;
 }
 
@@ -245,10 +270,12 @@ static kcrt_status check_function_names(const kcrt_reader *r) {
     const kcrt_manifest *m = r->manifest;
     const char **names = KCRT_NEW(r->arena, const char *, (size_t)m->function_count);
     if (!names) return kcrt_no_memory(r);
-    for (int i = 0; i < m->function_count; i++) names[i] = m->functions[i].name;
+    for (int i = 0; i < m->function_count; i++)
+        names[i] = m->functions[i].name;
     qsort(names, (size_t)m->function_count, sizeof *names, compare_names);
     for (int i = 1; i < m->function_count; i++)
-        if (!strcmp(names[i - 1], names[i])) return kcrt_bad_manifest(r, "two functions are called `%s`", names[i]);
+        if (!strcmp(names[i - 1], names[i]))
+            return kcrt_bad_manifest(r, "two functions are called `%s`", names[i]);
     return KCRT_OK;
 }
 
@@ -258,19 +285,22 @@ static kcrt_status read_functions(kcrt_reader *r, const kcrt_json *root) {
     int count;
     kcrt_status status = kcrt_field_list(r, root, "functions", &list);
     if (!status)
-        status = kcrt_new_items(r, list, "functions", MAX_IMAGES, sizeof *functions, (void **)&functions, &count);
+        status = kcrt_new_items(r, list, "functions", MAX_IMAGES, sizeof *functions,
+                                (void **)&functions, &count);
     if (status) return status;
     r->manifest->functions = functions;
     for (const kcrt_json *item = list->first; item && !status; item = item->next) {
-        r->signature = &functions[r->manifest->function_count++]; // counted first, so that release sees its pool
+        r->signature = &functions[r->manifest->function_count++]; // counted first, so that release
+                                                                  // sees its pool
         status = read_function(r, item);
     }
     return status ? status : check_function_names(r);
 }
 
-// ---- Images and constants -------------------------------------------------------------------------------------
+// ---- Images and constants -----------------------------------------------------------------------
 
-static kcrt_status read_image(const kcrt_reader *r, const kcrt_json *item, const kcrt_entry *entry, kcrt_image *out) {
+static kcrt_status read_image(const kcrt_reader *r, const kcrt_json *item, const kcrt_entry *entry,
+                              kcrt_image *out) {
     int64_t size = 0;
     kcrt_status status = kcrt_field_string(r, item, "triple", &out->triple);
     if (!status) status = kcrt_field_string(r, item, "arch", &out->arch);
@@ -279,26 +309,32 @@ static kcrt_status read_image(const kcrt_reader *r, const kcrt_json *item, const
     if (!status) status = kcrt_field_int(r, item, "size", 0, INT64_MAX, &size);
     if (status) return status;
     out->size = (uint64_t)size;
-    if (strcmp(out->triple, entry->triple) || strcmp(out->arch, entry->arch) || strcmp(out->role, entry->role) ||
-        out->size != entry->size)
-        return kcrt_bad_manifest(r, "`images` describes `%.40s %.40s` of %zu bytes where the file has `%.40s %.40s` of %zu",
-                                 out->arch, out->role, (size_t)out->size, entry->arch, entry->role, entry->size);
+    if (strcmp(out->triple, entry->triple) || strcmp(out->arch, entry->arch) ||
+        strcmp(out->role, entry->role) || out->size != entry->size)
+        return kcrt_bad_manifest(
+            r,
+            "`images` describes `%.40s %.40s` of %zu bytes where the file has `%.40s %.40s` of %zu",
+            out->arch, out->role, (size_t)out->size, entry->arch, entry->role, entry->size);
     if (strlen(out->sha256) != 64 || strspn(out->sha256, "0123456789abcdef") != 64)
         return kcrt_bad_manifest(r, "`sha256` must be 64 lowercase hexadecimal digits");
-    if (!strcmp(out->role, "ptx") && (!entry->size || ((const char *)entry->image)[entry->size - 1]))
+    if (!strcmp(out->role, "ptx") &&
+        (!entry->size || ((const char *)entry->image)[entry->size - 1]))
         return kcrt_bad_manifest(r, "the PTX image for `%.40s` does not end with a NUL", out->arch);
     return KCRT_OK;
 }
 
-static kcrt_status read_images(const kcrt_reader *r, const kcrt_json *root, const kcrt_package *package) {
+static kcrt_status read_images(const kcrt_reader *r, const kcrt_json *root,
+                               const kcrt_package *package) {
     const kcrt_json *list;
     kcrt_manifest *m = r->manifest;
     kcrt_status status = kcrt_field_list(r, root, "images", &list);
     if (!status)
-        status = kcrt_new_items(r, list, "images", MAX_IMAGES, sizeof *m->images, (void **)&m->images, &m->image_count);
+        status = kcrt_new_items(r, list, "images", MAX_IMAGES, sizeof *m->images,
+                                (void **)&m->images, &m->image_count);
     if (status) return status;
     if (m->image_count != package->count - 1)
-        return kcrt_bad_manifest(r, "`images` has %d items and the file has %d images", m->image_count, package->count - 1);
+        return kcrt_bad_manifest(r, "`images` has %d items and the file has %d images",
+                                 m->image_count, package->count - 1);
     int n = 0;
     for (const kcrt_json *item = list->first; item && !status; item = item->next, n++)
         status = read_image(r, item, &package->entries[n + 1], &m->images[n]);
@@ -313,9 +349,12 @@ static kcrt_status read_constant(const kcrt_reader *r, const kcrt_json *item, kc
     if (!status) status = kcrt_field_int(r, item, "bytes", 0, INT64_MAX, &bytes);
     if (status) return status;
     const kcrt_image *in = &r->manifest->images[image];
-    if (strcmp(in->role, "const") || offset % 256 || (uint64_t)offset > in->size || (uint64_t)bytes > in->size - (uint64_t)offset)
-        return kcrt_bad_manifest(r, "constant `%s` is not in a `const` image, or outside it, or not at a multiple of 256",
-                                 out->name);
+    if (strcmp(in->role, "const") || offset % 256 || (uint64_t)offset > in->size ||
+        (uint64_t)bytes > in->size - (uint64_t)offset)
+        return kcrt_bad_manifest(
+            r,
+            "constant `%s` is not in a `const` image, or outside it, or not at a multiple of 256",
+            out->name);
     out->image = (int)image;
     out->offset = (uint64_t)offset;
     out->bytes = (uint64_t)bytes;
@@ -327,19 +366,22 @@ static kcrt_status read_constants(const kcrt_reader *r, const kcrt_json *root) {
     kcrt_manifest *m = r->manifest;
     kcrt_status status = kcrt_field_list_or(r, root, "constants", &list);
     if (!status)
-        status = kcrt_new_items(r, list, "constants", 4096, sizeof *m->constants, (void **)&m->constants, &m->constant_count);
+        status = kcrt_new_items(r, list, "constants", 4096, sizeof *m->constants,
+                                (void **)&m->constants, &m->constant_count);
     int n = 0;
-    for (const kcrt_json *item = status ? NULL : list->first; item && !status; item = item->next, n++)
+    for (const kcrt_json *item = status ? NULL : list->first; item && !status;
+         item = item->next, n++)
         status = read_constant(r, item, &m->constants[n]);
     return status;
 }
 
-// ---- The whole ------------------------------------------------------------------------------------------------
+// ---- The whole ----------------------------------------------------------------------------------
 
 static kcrt_status parse(const kcrt_reader *r, const kcrt_package *package, kcrt_json **root) {
     const kcrt_entry *entry = package->entries;
     if (strcmp(entry->triple, "kc") || strcmp(entry->role, "manifest"))
-        return kcrt_fail(KCRT_BAD_PACKAGE, "%s is not a usable package: its first entry is not a manifest.", r->what);
+        return kcrt_fail(KCRT_BAD_PACKAGE,
+                         "%s is not a usable package: its first entry is not a manifest.", r->what);
     if (entry->size > MAX_MANIFEST_BYTES) return kcrt_bad_manifest(r, "it is larger than 16 MiB");
     const char *error;
     size_t at;
@@ -348,7 +390,8 @@ static kcrt_status parse(const kcrt_reader *r, const kcrt_package *package, kcrt
     return KCRT_OK;
 }
 
-kcrt_status kcrt_manifest_read(kcrt_arena *arena, const char *what, const kcrt_package *package, kcrt_manifest *out) {
+kcrt_status kcrt_manifest_read(kcrt_arena *arena, const char *what, const kcrt_package *package,
+                               kcrt_manifest *out) {
     *out = (kcrt_manifest){0};
     kcrt_reader r = {.arena = arena, .what = what, .manifest = out};
     kcrt_json *root;
@@ -356,7 +399,8 @@ kcrt_status kcrt_manifest_read(kcrt_arena *arena, const char *what, const kcrt_p
     kcrt_status status = parse(&r, package, &root);
     if (!status) status = kcrt_field_int(&r, root, "format", 0, INT64_MAX, &format);
     if (!status && format != 1)
-        status = kcrt_fail(KCRT_BAD_PACKAGE, "%s has manifest format %lld; this runtime (%s) reads format 1.", what,
+        status = kcrt_fail(KCRT_BAD_PACKAGE,
+                           "%s has manifest format %lld; this runtime (%s) reads format 1.", what,
                            (long long)format, kcrt_version());
     if (!status) status = kcrt_field_name(&r, root, "module", &out->module);
     if (!status) status = read_images(&r, root, package);
@@ -366,6 +410,7 @@ kcrt_status kcrt_manifest_read(kcrt_arena *arena, const char *what, const kcrt_p
 }
 
 void kcrt_manifest_release(kcrt_manifest *m) {
-    for (int i = 0; i < m->function_count; i++) kc_expr_pool_destroy(m->functions[i].pool);
+    for (int i = 0; i < m->function_count; i++)
+        kc_expr_pool_destroy(m->functions[i].pool);
     *m = (kcrt_manifest){0};
 }

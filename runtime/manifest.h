@@ -1,8 +1,9 @@
-// The manifest as checked data: what docs/PACKAGE.md describes, with every expression parsed and every name resolved.
+// The manifest as checked data: what docs/PACKAGE.md describes, with every expression parsed and
+// every name resolved.
 //
-// Everything is in the package's arena but the expression pools, which kcrt_manifest_release destroys. Strings of
-// entries and the manifest's own point into the arena. After a successful read nothing needs checking again: all
-// indices are in range, all symbols declared, all limits kept.
+// Everything is in the package's arena but the expression pools, which kcrt_manifest_release
+// destroys. Strings of entries and the manifest's own point into the arena. After a successful read
+// nothing needs checking again: all indices are in range, all symbols declared, all limits kept.
 #ifndef KCRT_MANIFEST_H
 #define KCRT_MANIFEST_H
 
@@ -20,7 +21,10 @@
 #define KCRT_DEVICE_SYMBOLS 9
 
 // The device attributes that expressions may name, in order; kcrt_attr of each.
-extern const struct kcrt_device_symbol { const char *name; kcrt_attr attr; } kcrt_device_symbols[KCRT_DEVICE_SYMBOLS];
+extern const struct kcrt_device_symbol {
+    const char *name;
+    kcrt_attr attr;
+} kcrt_device_symbols[KCRT_DEVICE_SYMBOLS];
 
 // An expression, with the two cheap forms apart.
 typedef enum { KCRT_TERM_CONST, KCRT_TERM_SYMBOL, KCRT_TERM_EXPR } kcrt_term_form;
@@ -31,7 +35,8 @@ typedef struct {
     const kc_expr *expr; // always there
 } kcrt_term;
 
-static inline kc_expr_status kcrt_term_eval(const kcrt_term *term, const int64_t *values, int64_t *out) {
+static inline kc_expr_status kcrt_term_eval(const kcrt_term *term, const int64_t *values,
+                                            int64_t *out) {
     switch (term->form) {
     case KCRT_TERM_CONST: *out = term->value; return KC_EXPR_OK;
     case KCRT_TERM_SYMBOL: *out = values[term->symbol]; return KC_EXPR_OK;
@@ -63,7 +68,12 @@ typedef struct {
     kcrt_term offset;
 } kcrt_step_place;
 
-typedef enum { KCRT_PARAM_PLACE, KCRT_PARAM_CONSTANT, KCRT_PARAM_SCALAR, KCRT_PARAM_EXPR } kcrt_param_kind;
+typedef enum {
+    KCRT_PARAM_PLACE,
+    KCRT_PARAM_CONSTANT,
+    KCRT_PARAM_SCALAR,
+    KCRT_PARAM_EXPR
+} kcrt_param_kind;
 typedef struct {
     kcrt_param_kind kind;
     int size;              // bytes
@@ -104,7 +114,8 @@ typedef struct {
 // How one symbol gets its value at launch, in an order in which everything needed is known.
 typedef struct {
     int symbol, arg, axis; // arg -1: passed by the caller, `axis` is its place among those
-    int64_t factor;        // the extent is factor * symbol + rest; factor 1 and rest NULL: the extent itself
+    int64_t
+        factor; // the extent is factor * symbol + rest; factor 1 and rest NULL: the extent itself
     const kc_expr *rest;
 } kcrt_binding;
 
@@ -119,17 +130,24 @@ typedef struct {
     uint32_t device_used;        // of the target being read
     kcrt_binding *bindings;      // of dims, each after what it needs
     int binding_count;
-    kcrt_binding *shape_sites;   // every place that can determine a dim, by argument and axis
+    kcrt_binding *shape_sites; // every place that can determine a dim, by argument and axis
     int shape_site_count;
-    kcrt_binding *stride_sites;  // where stride names stand bare, grouped by symbol
+    kcrt_binding *stride_sites; // where stride names stand bare, grouped by symbol
     int stride_site_count;
     int ir; // image, or -1
     kcrt_target *targets;
     int target_count;
 } kcrt_signature;
 
-typedef struct { const char *triple, *arch, *role, *sha256; uint64_t size; } kcrt_image;
-typedef struct { const char *name; int image; uint64_t offset, bytes; } kcrt_constant;
+typedef struct {
+    const char *triple, *arch, *role, *sha256;
+    uint64_t size;
+} kcrt_image;
+typedef struct {
+    const char *name;
+    int image;
+    uint64_t offset, bytes;
+} kcrt_constant;
 
 typedef struct {
     const char *module;
@@ -141,8 +159,10 @@ typedef struct {
     int function_count;
 } kcrt_manifest;
 
-// Reads and checks the manifest of a package; release also after a failure. `what` names the package in messages.
-kcrt_status kcrt_manifest_read(kcrt_arena *, const char *what, const kcrt_package *, kcrt_manifest *out);
+// Reads and checks the manifest of a package; release also after a failure. `what` names the
+// package in messages.
+kcrt_status kcrt_manifest_read(kcrt_arena *, const char *what, const kcrt_package *,
+                               kcrt_manifest *out);
 void kcrt_manifest_release(kcrt_manifest *);
 
 #endif

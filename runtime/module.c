@@ -12,7 +12,8 @@ static void read_options(kcrt_module *m, const kcrt_load_options *options) {
     m->options = (kcrt_load_options){.size = sizeof m->options};
     // A caller of another version has a shorter or longer structure: take what both have.
     if (options && options->size)
-        memcpy(&m->options, options, options->size < sizeof *options ? options->size : sizeof *options);
+        memcpy(&m->options, options,
+               options->size < sizeof *options ? options->size : sizeof *options);
 }
 
 static kcrt_status make_functions(kcrt_module *m) {
@@ -31,14 +32,15 @@ static kcrt_status make_functions(kcrt_module *m) {
 static kcrt_status load_all(kcrt_module *m) {
     kcrt_status status = KCRT_OK;
     pthread_mutex_lock(&m->lock);
-    for (int i = 0; i < m->manifest.function_count && !status && !m->options.lazy; i++) status = kcrt_function_load(&m->functions[i]);
+    for (int i = 0; i < m->manifest.function_count && !status && !m->options.lazy; i++)
+        status = kcrt_function_load(&m->functions[i]);
     pthread_mutex_unlock(&m->lock);
     return status;
 }
 
 // Takes over `bytes` when owned, also on failure.
-static kcrt_status load(kcrt_device *device, const char *what, void *owned, const void *bytes, size_t size,
-                        const kcrt_load_options *options, kcrt_module **out) {
+static kcrt_status load(kcrt_device *device, const char *what, void *owned, const void *bytes,
+                        size_t size, const kcrt_load_options *options, kcrt_module **out) {
     kcrt_module *m = calloc(1, sizeof *m);
     if (!m) {
         free(owned);
@@ -59,7 +61,8 @@ static kcrt_status load(kcrt_device *device, const char *what, void *owned, cons
     return status;
 }
 
-kcrt_status kcrt_module_load_file(kcrt_device *device, const char *path, const kcrt_load_options *options, kcrt_module **out) {
+kcrt_status kcrt_module_load_file(kcrt_device *device, const char *path,
+                                  const kcrt_load_options *options, kcrt_module **out) {
     if (out) *out = NULL;
     if (!device || !path || !out) return kcrt_null_argument("kcrt_module_load_file");
     void *bytes;
@@ -68,8 +71,8 @@ kcrt_status kcrt_module_load_file(kcrt_device *device, const char *path, const k
     return status ? status : load(device, path, bytes, bytes, size, options, out);
 }
 
-kcrt_status kcrt_module_load_memory(kcrt_device *device, const void *bytes, size_t size, const kcrt_load_options *options,
-                                    kcrt_module **out) {
+kcrt_status kcrt_module_load_memory(kcrt_device *device, const void *bytes, size_t size,
+                                    const kcrt_load_options *options, kcrt_module **out) {
     if (out) *out = NULL;
     if (!device || !bytes || !out) return kcrt_null_argument("kcrt_module_load_memory");
     return load(device, "The package in memory", NULL, bytes, size, options, out);
@@ -78,8 +81,10 @@ kcrt_status kcrt_module_load_memory(kcrt_device *device, const void *bytes, size
 void kcrt_module_unload(kcrt_module *m) {
     if (!m) return;
     for (int i = 0; m->images && i < m->manifest.image_count; i++) {
-        if (m->images[i].state == KCRT_IMAGE_LOADED) m->device->api->module_unload(m->device->handle, m->images[i].handle);
-        if (m->constants && m->constants[i]) m->device->api->free(m->device->handle, m->constants[i]);
+        if (m->images[i].state == KCRT_IMAGE_LOADED)
+            m->device->api->module_unload(m->device->handle, m->images[i].handle);
+        if (m->constants && m->constants[i])
+            m->device->api->free(m->device->handle, m->constants[i]);
     }
     kcrt_manifest_release(&m->manifest);
     kcrt_arena_release(&m->arena);
@@ -108,7 +113,8 @@ kcrt_status kcrt_module_function(kcrt_module *m, int index, kcrt_function **out)
     if (out) *out = NULL;
     if (!m || !out) return kcrt_null_argument("kcrt_module_function");
     if (index < 0 || index >= m->manifest.function_count)
-        return kcrt_fail(KCRT_NOT_FOUND, "%s has %d functions; there is no number %d.", m->what, m->manifest.function_count, index);
+        return kcrt_fail(KCRT_NOT_FOUND, "%s has %d functions; there is no number %d.", m->what,
+                         m->manifest.function_count, index);
     return get(m, &m->functions[index], out);
 }
 
@@ -125,10 +131,11 @@ kcrt_status kcrt_function_get(kcrt_module *m, const char *name, kcrt_function **
         memcpy(list + at, text, strlen(text) + 1);
         at += strlen(text);
     }
-    return kcrt_fail(KCRT_NOT_FOUND, "%s has no function `%.100s`; it has: %s.", m->what, name, at ? list : "none");
+    return kcrt_fail(KCRT_NOT_FOUND, "%s has no function `%.100s`; it has: %s.", m->what, name,
+                     at ? list : "none");
 }
 
-// ---- Descriptions ---------------------------------------------------------------------------------------------
+// ---- Descriptions -------------------------------------------------------------------------------
 
 const char *kcrt_function_name(kcrt_function *f) {
     return f->signature->name;
@@ -147,7 +154,8 @@ kcrt_status kcrt_function_arg(kcrt_function *f, int index, kcrt_arg_info *out) {
     const kcrt_signature *s = f->signature;
     *out = (kcrt_arg_info){0};
     if (index < 0 || index >= s->arg_count)
-        return kcrt_fail(KCRT_NOT_FOUND, "%s has %d arguments; there is no number %d.", s->name, s->arg_count, index);
+        return kcrt_fail(KCRT_NOT_FOUND, "%s has %d arguments; there is no number %d.", s->name,
+                         s->arg_count, index);
     const kcrt_arg *a = &s->args[index];
     out->name = a->name;
     out->type = a->type;
@@ -168,8 +176,8 @@ kcrt_status kcrt_function_symbol(kcrt_function *f, int index, kcrt_symbol_info *
     if (!f || !out) return kcrt_null_argument("kcrt_function_symbol");
     *out = (kcrt_symbol_info){0};
     if (index < 0 || index >= kcrt_function_symbol_count(f))
-        return kcrt_fail(KCRT_NOT_FOUND, "%s has %d dimensions and strides; there is no number %d.", f->signature->name,
-                         kcrt_function_symbol_count(f), index);
+        return kcrt_fail(KCRT_NOT_FOUND, "%s has %d dimensions and strides; there is no number %d.",
+                         f->signature->name, kcrt_function_symbol_count(f), index);
     const kcrt_symbol *s = &f->signature->symbols[index];
     out->name = s->name;
     out->is_stride = index >= f->signature->dim_count;
@@ -180,15 +188,17 @@ kcrt_status kcrt_function_symbol(kcrt_function *f, int index, kcrt_symbol_info *
     return KCRT_OK;
 }
 
-kcrt_status kcrt_function_solve(kcrt_function *f, void *const *args, int n, int64_t *values, unsigned char *known) {
+kcrt_status kcrt_function_solve(kcrt_function *f, void *const *args, int n, int64_t *values,
+                                unsigned char *known) {
     if (!f || (!args && n) || !values || !known) return kcrt_null_argument("kcrt_function_solve");
     return kcrt_bind_solve(f->signature, args, n, values, known);
 }
 
-kcrt_status kcrt_function_shape(kcrt_function *f, int index, const int64_t *values, const unsigned char *known, int64_t *shape,
-                                int64_t *strides) {
+kcrt_status kcrt_function_shape(kcrt_function *f, int index, const int64_t *values,
+                                const unsigned char *known, int64_t *shape, int64_t *strides) {
     if (!f || !values || !known || !shape) return kcrt_null_argument("kcrt_function_shape");
     if (index < 0 || index >= f->signature->arg_count)
-        return kcrt_fail(KCRT_NOT_FOUND, "%s has no argument number %d.", f->signature->name, index);
+        return kcrt_fail(KCRT_NOT_FOUND, "%s has no argument number %d.", f->signature->name,
+                         index);
     return kcrt_bind_shape(f->signature, index, values, known, shape, strides);
 }

@@ -10,14 +10,18 @@
 
 struct kcrt_stream {
     kcrt_device *device;
-    void *native;          // the device's; NULL is its default queue
-    bool borrowed;         // wrapped: the caller keeps the native stream
-    pthread_mutex_t lock;  // of the pool, held while a launch uses it
-    void *pool;            // owns: workspace of launches that bring none
+    void *native;         // the device's; NULL is its default queue
+    bool borrowed;        // wrapped: the caller keeps the native stream
+    pthread_mutex_t lock; // of the pool, held while a launch uses it
+    void *pool;           // owns: workspace of launches that bring none
     size_t pool_bytes;
 };
 
-typedef struct { void *base; size_t bytes; bool in_use; } kcrt_block;
+typedef struct {
+    void *base;
+    size_t bytes;
+    bool in_use;
+} kcrt_block;
 
 struct kcrt_device {
     char name[64];
@@ -26,7 +30,7 @@ struct kcrt_device {
     DLDevice dl;
     kcrt_stream queue; // stands for the NULL stream
     pthread_mutex_t lock;
-    kcrt_device *next; // of the open devices, under the registry's lock
+    kcrt_device *next;  // of the open devices, under the registry's lock
     kcrt_block *blocks; // owns: the workspace pool, under lock
     size_t block_count, block_capacity;
 };
@@ -67,7 +71,8 @@ struct kcrt_module {
 kcrt_status kcrt_from_device(const kcrt_device_api *, kcrt_status);
 
 // registry.c: the table of a kind; NULL, with an error, when there is none.
-const kcrt_device_api *kcrt_registry_find(const char *kind, size_t length, int *dl_device_type, kcrt_status *);
+const kcrt_device_api *kcrt_registry_find(const char *kind, size_t length, int *dl_device_type,
+                                          kcrt_status *);
 
 // registry.c: the list of open devices.
 void kcrt_registry_forget(kcrt_device *);
@@ -81,9 +86,11 @@ kcrt_status kcrt_image_verify(const char *what, const kcrt_image *, const void *
 
 // memory.c. reserve: a launch's workspace from the stream's pool, whose lock the caller holds.
 kcrt_status kcrt_pool_reserve(kcrt_stream *, size_t bytes, void **out);
-void kcrt_pool_release(kcrt_stream *);   // waits for the stream's work when it has a pool
-void kcrt_pool_drop_free(kcrt_device *); // workspace blocks that nobody holds; under the device's lock
-kcrt_status kcrt_refuse_capture(kcrt_device *, kcrt_stream *, const char *what); // KCRT_UNSUPPORTED while captured
+void kcrt_pool_release(kcrt_stream *); // waits for the stream's work when it has a pool
+void kcrt_pool_drop_free(
+    kcrt_device *); // workspace blocks that nobody holds; under the device's lock
+kcrt_status kcrt_refuse_capture(kcrt_device *, kcrt_stream *,
+                                const char *what); // KCRT_UNSUPPORTED while captured
 
 kcrt_status kcrt_null_argument(const char *function); // KCRT_INVALID_ARGUMENT
 

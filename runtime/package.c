@@ -1,6 +1,7 @@
-// One binary: header 32 bytes { magic 4, version u32, size u64, entry offset u64, entry size u64 }, entry 40 bytes
-// { image kind u16, offload kind u16, flags u32, strings offset u64, count u64, image offset u64, image size u64 },
-// string map: pairs of u64 offsets, key and value. All little endian, all offsets from the binary's own header.
+// One binary: header 32 bytes { magic 4, version u32, size u64, entry offset u64, entry size u64 },
+// entry 40 bytes { image kind u16, offload kind u16, flags u32, strings offset u64, count u64,
+// image offset u64, image size u64 }, string map: pairs of u64 offsets, key and value. All little
+// endian, all offsets from the binary's own header.
 #include "runtime/package.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@ typedef struct {
 
 static uint64_t read_u64(const unsigned char *p) {
     uint64_t v = 0;
-    for (int i = 7; i >= 0; i--) v = v << 8 | p[i];
+    for (int i = 7; i >= 0; i--)
+        v = v << 8 | p[i];
     return v;
 }
 
@@ -32,7 +34,8 @@ static uint32_t read_u32(const unsigned char *p) {
 }
 
 static kcrt_status bad(const binary *b, const char *problem) {
-    return kcrt_fail(KCRT_BAD_PACKAGE, "%s is not a usable package: in the entry at byte %zu, %s.", b->what, b->at, problem);
+    return kcrt_fail(KCRT_BAD_PACKAGE, "%s is not a usable package: in the entry at byte %zu, %s.",
+                     b->what, b->at, problem);
 }
 
 static bool fits(const binary *b, uint64_t offset, uint64_t size) {
@@ -48,8 +51,10 @@ static kcrt_status read_strings(const binary *b, uint64_t offset, uint64_t count
     out->triple = out->arch = out->role = "";
     if (count > MAX_STRINGS) return bad(b, "the string map has more than 64 strings");
     if (!fits(b, offset, count * 16)) return bad(b, "the string map lies outside the entry");
-    const struct { const char *key; const char **value; } wanted[] = {
-        {"triple", &out->triple}, {"arch", &out->arch}, {"kc.role", &out->role}};
+    const struct {
+        const char *key;
+        const char **value;
+    } wanted[] = {{"triple", &out->triple}, {"arch", &out->arch}, {"kc.role", &out->role}};
     unsigned seen = 0;
     for (uint64_t i = 0; i < count; i++) {
         const char *key = string_at(b, read_u64(b->data + offset + 16 * i));
@@ -67,7 +72,8 @@ static kcrt_status read_strings(const binary *b, uint64_t offset, uint64_t count
 
 static kcrt_status read_entry(const binary *b, kcrt_entry *out) {
     uint64_t offset = read_u64(b->data + 16), size = read_u64(b->data + 24);
-    if (size < ENTRY_BYTES || !fits(b, offset, size)) return bad(b, "the entry header lies outside the entry");
+    if (size < ENTRY_BYTES || !fits(b, offset, size))
+        return bad(b, "the entry header lies outside the entry");
     const unsigned char *entry = b->data + offset;
     out->image_kind = (uint16_t)(entry[0] | entry[1] << 8);
     out->offload_kind = (uint16_t)(entry[2] | entry[3] << 8);
@@ -82,12 +88,14 @@ static kcrt_status read_entry(const binary *b, kcrt_entry *out) {
 static kcrt_status read_header(binary *b, size_t left) {
     static const unsigned char magic[4] = {0x10, 0xff, 0x10, 0xad};
     if (left < HEADER_BYTES) return bad(b, "the file ends inside the header");
-    if (memcmp(b->data, magic, 4)) return bad(b, "the bytes 10 FF 10 AD of an offload binary are missing");
+    if (memcmp(b->data, magic, 4))
+        return bad(b, "the bytes 10 FF 10 AD of an offload binary are missing");
     uint32_t version = read_u32(b->data + 4);
     if (version != 1) return bad(b, "the offload binary has a version other than 1");
     uint64_t size = read_u64(b->data + 8);
     if (size < HEADER_BYTES + ENTRY_BYTES) return bad(b, "the size is smaller than the headers");
-    if (size > left) return bad(b, "the size goes past the end of the file: it may have been cut short");
+    if (size > left)
+        return bad(b, "the size goes past the end of the file: it may have been cut short");
     b->size = size;
     return KCRT_OK;
 }
@@ -96,26 +104,30 @@ static kcrt_status grow(kcrt_arena *arena, kcrt_package *package, int *capacity)
     if (package->count < *capacity) return KCRT_OK;
     int wanted = *capacity ? *capacity * 2 : 32;
     kcrt_entry *bigger = KCRT_NEW(arena, kcrt_entry, (size_t)wanted);
-    if (!bigger) return kcrt_fail(KCRT_OUT_OF_MEMORY, "Not enough host memory to read the package.");
+    if (!bigger)
+        return kcrt_fail(KCRT_OUT_OF_MEMORY, "Not enough host memory to read the package.");
     if (package->count) memcpy(bigger, package->entries, (size_t)package->count * sizeof *bigger);
     package->entries = bigger;
     *capacity = wanted;
     return KCRT_OK;
 }
 
-kcrt_status kcrt_package_read(kcrt_arena *arena, const char *what, const void *data, size_t size, kcrt_package *out) {
+kcrt_status kcrt_package_read(kcrt_arena *arena, const char *what, const void *data, size_t size,
+                              kcrt_package *out) {
     *out = (kcrt_package){0};
     int capacity = 0;
     if (!size) return kcrt_fail(KCRT_BAD_PACKAGE, "%s is not a usable package: it is empty.", what);
     for (size_t at = 0; at < size;) {
         binary b = {.what = what, .data = (const unsigned char *)data + at, .at = at};
         kcrt_status status = read_header(&b, size - at);
-        if (!status && out->count == KCRT_MAX_ENTRIES) status = bad(&b, "there are more than 65537 entries");
+        if (!status && out->count == KCRT_MAX_ENTRIES)
+            status = bad(&b, "there are more than 65537 entries");
         if (!status) status = grow(arena, out, &capacity);
         if (!status) status = read_entry(&b, &out->entries[out->count]);
         if (status) return status;
         out->count++;
-        // A last binary without its padding is accepted; the size is at most what is left, so this cannot wrap.
+        // A last binary without its padding is accepted; the size is at most what is left, so this
+        // cannot wrap.
         size_t step = (b.size + 7) & ~(size_t)7;
         at = step > size - at ? size : at + step;
     }
@@ -146,7 +158,9 @@ kcrt_status kcrt_file_read(const char *path, void **data, size_t *size) {
     *data = NULL;
     *size = 0;
     FILE *file = fopen(path, "rbe");
-    if (!file) return kcrt_fail(errno == ENOENT ? KCRT_NOT_FOUND : KCRT_IO, "Cannot open %s: %s.", path, strerror(errno));
+    if (!file)
+        return kcrt_fail(errno == ENOENT ? KCRT_NOT_FOUND : KCRT_IO, "Cannot open %s: %s.", path,
+                         strerror(errno));
     kcrt_status status = read_stream(file, path, data, size);
     fclose(file);
     return status;

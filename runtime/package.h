@@ -1,7 +1,9 @@
-// The container: concatenated LLVM offload binaries, version 1, one image each. docs/PACKAGE.md says what is inside.
+// The container: concatenated LLVM offload binaries, version 1, one image each. docs/PACKAGE.md
+// says what is inside.
 //
-// Nothing is copied: an entry's strings and image point into the caller's bytes, which must outlive it. Nothing is
-// trusted: every offset and length is checked against its own binary, every string against its NUL.
+// Nothing is copied: an entry's strings and image point into the caller's bytes, which must outlive
+// it. Nothing is trusted: every offset and length is checked against its own binary, every string
+// against its NUL.
 #ifndef KCRT_PACKAGE_H
 #define KCRT_PACKAGE_H
 
@@ -24,8 +26,10 @@ typedef struct {
     int count;
 } kcrt_package;
 
-// KCRT_BAD_PACKAGE with the offset and what is wrong there. `what` names the bytes in messages: a path, "the package".
-kcrt_status kcrt_package_read(kcrt_arena *, const char *what, const void *data, size_t size, kcrt_package *out);
+// KCRT_BAD_PACKAGE with the offset and what is wrong there. `what` names the bytes in messages: a
+// path, "the package".
+kcrt_status kcrt_package_read(kcrt_arena *, const char *what, const void *data, size_t size,
+                              kcrt_package *out);
 
 // The whole file. KCRT_IO, KCRT_NOT_FOUND, KCRT_OUT_OF_MEMORY. *data is malloc'ed.
 kcrt_status kcrt_file_read(const char *path, void **data, size_t *size);

@@ -1,9 +1,12 @@
 // How well an image's architecture suits a device: the vendors' rules, as pure functions.
 //
-// cuda: exact before family before PTX. On compute capability 9.0: sm_90a (cubin, PTX), then sm_90, then older sm_9x cubins,
-//   then suffix-free PTX, newest first. A cubin without suffix runs on the same major and an equal or higher minor version.
-//   Suffix `a` is exactly that version; `f` is its family: the same major, an equal or higher minor.
-// hip: the exact processor, with more named features first; then the generic targets that contain it.
+// cuda: exact before family before PTX. On compute capability 9.0: sm_90a (cubin, PTX), then sm_90,
+// then older sm_9x cubins,
+//   then suffix-free PTX, newest first. A cubin without suffix runs on the same major and an equal
+//   or higher minor version. Suffix `a` is exactly that version; `f` is its family: the same major,
+//   an equal or higher minor.
+// hip: the exact processor, with more named features first; then the generic targets that contain
+// it.
 #ifndef KCRT_RANK_H
 #define KCRT_RANK_H
 

@@ -20,7 +20,8 @@ static uint32_t rotate(uint32_t x, int n) {
 static void add_block(uint32_t state[8], const unsigned char *p) {
     uint32_t w[64];
     for (int i = 0; i < 16; i++)
-        w[i] = (uint32_t)p[4 * i] << 24 | (uint32_t)p[4 * i + 1] << 16 | (uint32_t)p[4 * i + 2] << 8 | p[4 * i + 3];
+        w[i] = (uint32_t)p[4 * i] << 24 | (uint32_t)p[4 * i + 1] << 16 |
+               (uint32_t)p[4 * i + 2] << 8 | p[4 * i + 3];
     for (int i = 16; i < 64; i++) {
         uint32_t s0 = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
         uint32_t s1 = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
@@ -29,8 +30,10 @@ static void add_block(uint32_t state[8], const unsigned char *p) {
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     for (int i = 0; i < 64; i++) {
-        uint32_t t1 = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + K[i] + w[i];
-        uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        uint32_t t1 =
+            h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + K[i] + w[i];
+        uint32_t t2 =
+            (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
         h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
     }
     state[0] += a, state[1] += b, state[2] += c, state[3] += d;
@@ -38,17 +41,22 @@ static void add_block(uint32_t state[8], const unsigned char *p) {
 }
 
 void kcrt_sha256(const void *data, size_t size, unsigned char digest[32]) {
-    uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     const unsigned char *p = data;
     size_t left = size;
-    for (; left >= 64; left -= 64, p += 64) add_block(state, p);
+    for (; left >= 64; left -= 64, p += 64)
+        add_block(state, p);
     unsigned char tail[128] = {0};
     if (left) memcpy(tail, p, left);
     tail[left] = 0x80;
     size_t end = left < 56 ? 64 : 128;
-    for (int i = 0; i < 8; i++) tail[end - 1 - (size_t)i] = (unsigned char)((uint64_t)size * 8 >> 8 * i);
-    for (size_t at = 0; at < end; at += 64) add_block(state, tail + at);
-    for (int i = 0; i < 32; i++) digest[i] = (unsigned char)(state[i / 4] >> (24 - 8 * (i % 4)));
+    for (int i = 0; i < 8; i++)
+        tail[end - 1 - (size_t)i] = (unsigned char)((uint64_t)size * 8 >> 8 * i);
+    for (size_t at = 0; at < end; at += 64)
+        add_block(state, tail + at);
+    for (int i = 0; i < 32; i++)
+        digest[i] = (unsigned char)(state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
 void kcrt_sha256_hex(const void *data, size_t size, char hex[65]) {

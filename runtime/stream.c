@@ -30,7 +30,8 @@ kcrt_status kcrt_stream_wrap(kcrt_device *device, void *native, kcrt_stream **ou
     if (!device || !out) return kcrt_null_argument("kcrt_stream_wrap");
     const kcrt_device_api *api = device->api;
     void *wrapped = NULL;
-    if (!api->stream_wrap) return kcrt_fail(KCRT_UNSUPPORTED, "%s has no streams of a driver to wrap.", device->name);
+    if (!api->stream_wrap)
+        return kcrt_fail(KCRT_UNSUPPORTED, "%s has no streams of a driver to wrap.", device->name);
     kcrt_status status = kcrt_from_device(api, api->stream_wrap(device->handle, native, &wrapped));
     if (!status) status = new_stream(device, wrapped, out);
     if (!status) (*out)->borrowed = true;
@@ -54,10 +55,13 @@ kcrt_status kcrt_stream_wait(kcrt_stream *waiter, kcrt_stream *on) {
     if (!waiter && !on) return KCRT_OK;
     kcrt_device *device = waiter ? waiter->device : on->device;
     if (waiter && on && waiter->device->api != on->device->api)
-        return kcrt_fail(KCRT_UNSUPPORTED, "A stream of %s cannot wait for one of %s.", waiter->device->name, on->device->name);
+        return kcrt_fail(KCRT_UNSUPPORTED, "A stream of %s cannot wait for one of %s.",
+                         waiter->device->name, on->device->name);
     if (!device->api->stream_wait || waiter == on) return KCRT_OK;
-    if (waiter && on && waiter->device != on->device) return kcrt_stream_sync(on); // events belong to one device's context
-    return kcrt_from_device(device->api, device->api->stream_wait(device->handle, kcrt_native(waiter), kcrt_native(on)));
+    if (waiter && on && waiter->device != on->device)
+        return kcrt_stream_sync(on); // events belong to one device's context
+    return kcrt_from_device(device->api, device->api->stream_wait(
+                                             device->handle, kcrt_native(waiter), kcrt_native(on)));
 }
 
 void kcrt_stream_free(kcrt_stream *stream) {

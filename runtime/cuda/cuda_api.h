@@ -1,7 +1,8 @@
-// Our own declarations of the CUDA driver interface: exactly what the device uses, so that no vendor header is needed.
+// Our own declarations of the CUDA driver interface: exactly what the device uses, so that no
+// vendor header is needed.
 //
-// A test includes the vendor's cuda.h first, where there is one; then the types below are the vendor's, and the
-// signatures and constants of the lists are compared with it.
+// A test includes the vendor's cuda.h first, where there is one; then the types below are the
+// vendor's, and the signatures and constants of the lists are compared with it.
 #ifndef KCRT_CUDA_API_H
 #define KCRT_CUDA_API_H
 
@@ -15,7 +16,8 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
-typedef unsigned CUresult, CUdevice_attribute, CUfunction_attribute, CUjit_option, CUstreamCaptureStatus, CUlaunchAttributeID;
+typedef unsigned CUresult, CUdevice_attribute, CUfunction_attribute, CUjit_option,
+    CUstreamCaptureStatus, CUlaunchAttributeID;
 typedef struct {
     CUlaunchAttributeID id;
     char pad[4];
@@ -76,7 +78,8 @@ enum {
 };
 #endif
 
-// X(needed, name, parameters). All return CUresult. needed 0: may be absent from older drivers and simulators.
+// X(needed, name, parameters). All return CUresult. needed 0: may be absent from older drivers and
+// simulators.
 #define KCRT_CUDA_SYMBOLS(X)                                                                       \
     X(1, cuInit, (unsigned))                                                                       \
     X(1, cuDriverGetVersion, (int *))                                                              \
@@ -116,8 +119,9 @@ enum {
     X(1, cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                              \
     X(0, cuFuncGetAttribute, (int *, CUfunction_attribute, CUfunction))                            \
     X(0, cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int))                              \
-    X(1, cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,  \
-                          unsigned, CUstream, void **, void **))                                   \
+    X(1, cuLaunchKernel,                                                                           \
+      (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, \
+       void **, void **))                                                                          \
     X(0, cuLaunchKernelEx, (const CUlaunchConfig *, CUfunction, void **, void **))
 
 #endif

@@ -1,4 +1,5 @@
-// The tables of `cuda` and `cuda-sim`: the same device on two drivers. Opening it, and what it says about itself.
+// The tables of `cuda` and `cuda-sim`: the same device on two drivers. Opening it, and what it says
+// about itself.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +15,19 @@ static kcrt_status count(void *user, int *out) {
     cuda_driver *d = user;
     kcrt_status status = cuda_driver_load(d);
     if (status == KCRT_NO_DEVICE) return KCRT_OK;
-    return status ? status : cuda_check(d, NULL, d->cuDeviceGetCount(out), "Devices cannot be counted");
+    return status ? status
+                  : cuda_check(d, NULL, d->cuDeviceGetCount(out), "Devices cannot be counted");
 }
 
 static kcrt_status capability(const cuda_driver *d, CUdevice device, int *major, int *minor) {
-    CUresult r = d->cuDeviceGetAttribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-    if (r == CUDA_SUCCESS) r = d->cuDeviceGetAttribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    CUresult r =
+        d->cuDeviceGetAttribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    if (r == CUDA_SUCCESS)
+        r = d->cuDeviceGetAttribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
     return cuda_check(d, NULL, r, "The compute capability cannot be read");
 }
 
-// ---- Which one ------------------------------------------------------------------------------------------------
+// ---- Which one ----------------------------------------------------------------------------------
 
 static bool is_number(const char *text, int *out) {
     char *end;
@@ -32,19 +36,27 @@ static bool is_number(const char *text, int *out) {
     return *text >= '0' && *text <= '9' && !*end;
 }
 
-// A simulator makes a device of any architecture it knows; on another driver the first of that capability is taken.
+// A simulator makes a device of any architecture it knows; on another driver the first of that
+// capability is taken.
 static kcrt_status find_arch(cuda_driver *d, const char *arch, int devices, int *ordinal) {
     int number, major, minor;
     char suffix;
     if (!kcrt_parse_sm(arch, &number, &suffix))
-        return kcrt_fail(KCRT_NOT_FOUND, "`%s:%s` is not a device: give a number or an architecture such as sm_90a.", d->kind, arch);
+        return kcrt_fail(
+            KCRT_NOT_FOUND,
+            "`%s:%s` is not a device: give a number or an architecture such as sm_90a.", d->kind,
+            arch);
     if (d->device_for_arch) {
         *ordinal = d->device_for_arch(arch);
-        return *ordinal >= 0 ? KCRT_OK : kcrt_fail(KCRT_NOT_FOUND, "The simulator of `%s` knows no architecture `%s`.", d->kind, arch);
+        return *ordinal >= 0
+                   ? KCRT_OK
+                   : kcrt_fail(KCRT_NOT_FOUND, "The simulator of `%s` knows no architecture `%s`.",
+                               d->kind, arch);
     }
     for (*ordinal = 0; *ordinal < devices; ++*ordinal) {
         CUdevice device;
-        kcrt_status status = cuda_check(d, NULL, d->cuDeviceGet(&device, *ordinal), "A device cannot be found");
+        kcrt_status status =
+            cuda_check(d, NULL, d->cuDeviceGet(&device, *ordinal), "A device cannot be found");
         if (!status) status = capability(d, device, &major, &minor);
         if (status) return status;
         if (major * 10 + minor == number) return KCRT_OK;
@@ -54,12 +66,14 @@ static kcrt_status find_arch(cuda_driver *d, const char *arch, int devices, int 
 
 static kcrt_status find_ordinal(cuda_driver *d, const char *which, int *ordinal) {
     int devices = 0;
-    kcrt_status status = cuda_check(d, NULL, d->cuDeviceGetCount(&devices), "Devices cannot be counted");
+    kcrt_status status =
+        cuda_check(d, NULL, d->cuDeviceGetCount(&devices), "Devices cannot be counted");
     *ordinal = 0;
     if (status) return status;
     if (which && *which && !is_number(which, ordinal)) return find_arch(d, which, devices, ordinal);
     if (*ordinal >= 0 && *ordinal < devices) return KCRT_OK;
-    return kcrt_fail(KCRT_NO_DEVICE, "There is no device %s:%s; the driver has %d.", d->kind, which && *which ? which : "0", devices);
+    return kcrt_fail(KCRT_NO_DEVICE, "There is no device %s:%s; the driver has %d.", d->kind,
+                     which && *which ? which : "0", devices);
 }
 
 static kcrt_status open_device(void *user, const char *which, int *ordinal, void **out) {
@@ -71,9 +85,12 @@ static kcrt_status open_device(void *user, const char *which, int *ordinal, void
     if (!device) return kcrt_fail(KCRT_OUT_OF_MEMORY, "Not enough host memory to open a device.");
     device->driver = d;
     device->ordinal = *ordinal;
-    status = cuda_check(d, NULL, d->cuDeviceGet(&device->device, *ordinal), "The device cannot be opened");
+    status = cuda_check(d, NULL, d->cuDeviceGet(&device->device, *ordinal),
+                        "The device cannot be opened");
     if (!status) status = capability(d, device->device, &device->major, &device->minor);
-    if (!status) status = cuda_check(d, NULL, d->cuDevicePrimaryCtxRetain(&device->context, device->device), "The primary context cannot be made");
+    if (!status)
+        status = cuda_check(d, NULL, d->cuDevicePrimaryCtxRetain(&device->context, device->device),
+                            "The primary context cannot be made");
     if (!status) *out = device;
     else free(device);
     return status;
@@ -85,16 +102,20 @@ static void close_device(void *handle) {
     free(device);
 }
 
-// ---- Attributes -----------------------------------------------------------------------------------------------
+// ---- Attributes ---------------------------------------------------------------------------------
 
-static const struct { kcrt_attr attr; int driver; } numbers[] = {
+static const struct {
+    kcrt_attr attr;
+    int driver;
+} numbers[] = {
     {KCRT_ATTR_WARP_SIZE, CU_DEVICE_ATTRIBUTE_WARP_SIZE},
     {KCRT_ATTR_MAX_THREADS_PER_BLOCK, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
     {KCRT_ATTR_MAX_BLOCK_X, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X},
     {KCRT_ATTR_MAX_BLOCK_Y, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y},
     {KCRT_ATTR_MAX_BLOCK_Z, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z},
     {KCRT_ATTR_SHARED_MEMORY_PER_BLOCK, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN},
-    {KCRT_ATTR_SHARED_MEMORY_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR},
+    {KCRT_ATTR_SHARED_MEMORY_PER_MULTIPROCESSOR,
+     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR},
     {KCRT_ATTR_REGISTERS_PER_BLOCK, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK},
     {KCRT_ATTR_MULTIPROCESSORS, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
     {KCRT_ATTR_CLOCK_KHZ, CU_DEVICE_ATTRIBUTE_CLOCK_RATE},
@@ -106,7 +127,8 @@ static kcrt_status available_memory(cuda_device *device, int64_t *out) {
     bool pushed;
     kcrt_status status = cuda_enter(device, &pushed);
     if (status) return status;
-    status = cuda_check(device->driver, device, device->driver->cuMemGetInfo_v2(&available, &total), "The available memory cannot be read");
+    status = cuda_check(device->driver, device, device->driver->cuMemGetInfo_v2(&available, &total),
+                        "The available memory cannot be read");
     cuda_leave(device, pushed);
     *out = (int64_t)available;
     return status;
@@ -131,11 +153,14 @@ static kcrt_status attr(void *handle, kcrt_attr which, int64_t *out) {
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (numbers[i].attr != which) continue;
-        if (d->cuDeviceGetAttribute(&value, (CUdevice_attribute)numbers[i].driver, device->device) != CUDA_SUCCESS) break;
+        if (d->cuDeviceGetAttribute(&value, (CUdevice_attribute)numbers[i].driver,
+                                    device->device) != CUDA_SUCCESS)
+            break;
         *out = value;
         return KCRT_OK;
     }
-    return kcrt_fail(KCRT_UNSUPPORTED, "A `%s` device does not report attribute %d.", d->kind, (int)which);
+    return kcrt_fail(KCRT_UNSUPPORTED, "A `%s` device does not report attribute %d.", d->kind,
+                     (int)which);
 }
 
 static kcrt_status string(void *handle, kcrt_attr which, char *buf, size_t size) {
@@ -151,21 +176,27 @@ static kcrt_status string(void *handle, kcrt_attr which, char *buf, size_t size)
     return cuda_check(device->driver, device, r, "The device's name cannot be read");
 }
 
-// ---- Simulators -----------------------------------------------------------------------------------------------
+// ---- Simulators ---------------------------------------------------------------------------------
 
 static kcrt_status set_seed(void *handle, uint64_t seed) {
     cuda_device *device = handle;
     const cuda_driver *d = device->driver;
-    if (!d->set_seed) return kcrt_fail(KCRT_UNSUPPORTED, "`%s` is not a simulator with a seed.", d->kind);
-    return d->set_seed(seed) == 0 ? KCRT_OK : kcrt_fail(KCRT_UNSUPPORTED, "The simulator of `%s` does not take a seed now.", d->kind);
+    if (!d->set_seed)
+        return kcrt_fail(KCRT_UNSUPPORTED, "`%s` is not a simulator with a seed.", d->kind);
+    return d->set_seed(seed) == 0
+               ? KCRT_OK
+               : kcrt_fail(KCRT_UNSUPPORTED, "The simulator of `%s` does not take a seed now.",
+                           d->kind);
 }
 
 static kcrt_status report(void *handle, char **json) {
     cuda_device *device = handle;
     const cuda_driver *d = device->driver;
-    if (!d->report_json) return kcrt_fail(KCRT_UNSUPPORTED, "`%s` is not a simulator: it counts nothing.", d->kind);
+    if (!d->report_json)
+        return kcrt_fail(KCRT_UNSUPPORTED, "`%s` is not a simulator: it counts nothing.", d->kind);
     *json = d->report_json(device->ordinal);
-    return *json ? KCRT_OK : kcrt_fail(KCRT_DRIVER, "The simulator of `%s` gave no report.", d->kind);
+    return *json ? KCRT_OK
+                 : kcrt_fail(KCRT_DRIVER, "The simulator of `%s` gave no report.", d->kind);
 }
 
 #define CUDA_TABLE(driver)                                                                         \
@@ -178,8 +209,8 @@ static kcrt_status report(void *handle, char **json) {
         .stream_free = cuda_stream_free, .stream_sync = cuda_stream_sync,                          \
         .stream_wait = cuda_stream_wait, .stream_capturing = cuda_stream_capturing,                \
         .device_sync = cuda_device_sync, .rank = cuda_rank, .module_load = cuda_module_load,       \
-        .module_unload = cuda_module_unload, .kernel_get = cuda_kernel_get,                        \
-        .launch = cuda_launch, .set_seed = set_seed, .report = report,                             \
+        .module_unload = cuda_module_unload, .kernel_get = cuda_kernel_get, .launch = cuda_launch, \
+        .set_seed = set_seed, .report = report,                                                    \
     }
 
 const kcrt_device_api kcrt_cuda_api = CUDA_TABLE(real_driver);

@@ -1,7 +1,8 @@
 // Loading the driver, its errors, and its current context.
 //
-// A simulator's soname is the vendor's file name, so that any program runs on it. Once it is loaded, dlopen of that name
-// would find it; therefore the real driver is looked for first, and its absence remembered.
+// A simulator's soname is the vendor's file name, so that any program runs on it. Once it is
+// loaded, dlopen of that name would find it; therefore the real driver is looked for first, and its
+// absence remembered.
 #include "runtime/cuda/cuda_driver.h"
 
 #include <dlfcn.h>
@@ -18,7 +19,8 @@ static void *vendor_library;
 static bool vendor_absent;
 
 static void *vendor_open(void) {
-    if (!vendor_library && !vendor_absent) vendor_library = dlopen(VENDOR_NAME, RTLD_NOW | RTLD_LOCAL);
+    if (!vendor_library && !vendor_absent)
+        vendor_library = dlopen(VENDOR_NAME, RTLD_NOW | RTLD_LOCAL);
     return vendor_library;
 }
 
@@ -26,7 +28,8 @@ static kcrt_status open_library(cuda_driver *d) {
     if (!d->simulated) {
         d->library = vendor_open();
         if (d->library) return KCRT_OK;
-        return kcrt_fail(KCRT_NO_DEVICE, "There is no NVIDIA driver here: " VENDOR_NAME " cannot be loaded.");
+        return kcrt_fail(KCRT_NO_DEVICE,
+                         "There is no NVIDIA driver here: " VENDOR_NAME " cannot be loaded.");
     }
     if (!vendor_open()) vendor_absent = true;
     d->library = kcrt_library_open("KCRT_CUDA_SIM", "libkcsim_cuda.so");
@@ -45,7 +48,9 @@ static kcrt_status find_symbols(cuda_driver *d) {
     *(void **)&d->set_seed = dlsym(d->library, "kcsim_set_seed");
     *(void **)&d->device_for_arch = dlsym(d->library, "kcsim_device_for_arch");
     if (!missing) return KCRT_OK;
-    return kcrt_fail(KCRT_NO_DEVICE, "The driver of `%s` lacks %s: it is too old, or not a CUDA driver.", d->kind, missing);
+    return kcrt_fail(KCRT_NO_DEVICE,
+                     "The driver of `%s` lacks %s: it is too old, or not a CUDA driver.", d->kind,
+                     missing);
 }
 
 kcrt_status cuda_driver_load(cuda_driver *d) {
@@ -56,8 +61,9 @@ kcrt_status cuda_driver_load(cuda_driver *d) {
         if (!status) status = find_symbols(d);
         if (!status) {
             CUresult r = d->cuInit(0);
-            status = r == CUDA_ERROR_NO_DEVICE ? kcrt_fail(KCRT_NO_DEVICE, "The driver of `%s` has no device.", d->kind)
-                                               : cuda_check(d, NULL, r, "The driver cannot be started");
+            status = r == CUDA_ERROR_NO_DEVICE
+                         ? kcrt_fail(KCRT_NO_DEVICE, "The driver of `%s` has no device.", d->kind)
+                         : cuda_check(d, NULL, r, "The driver cannot be started");
         }
         d->ready = !status;
     }
@@ -65,15 +71,17 @@ kcrt_status cuda_driver_load(cuda_driver *d) {
     return status;
 }
 
-kcrt_status cuda_check(const cuda_driver *d, const cuda_device *device, CUresult r, const char *what) {
+kcrt_status cuda_check(const cuda_driver *d, const cuda_device *device, CUresult r,
+                       const char *what) {
     if (r == CUDA_SUCCESS) return KCRT_OK;
     const char *name = NULL, *text = NULL;
     d->cuGetErrorName(r, &name);
     d->cuGetErrorString(r, &text);
     char *fault = device && d->fault_text ? d->fault_text(device->ordinal) : NULL;
     kcrt_status status = r == CUDA_ERROR_OUT_OF_MEMORY ? KCRT_OUT_OF_MEMORY : KCRT_DRIVER;
-    kcrt_fail(status, "%s: the driver of `%s` says %s (%s).%s%s", what, d->kind, name ? name : "an unknown error", text ? text : "no text",
-              fault ? " " : "", fault ? fault : "");
+    kcrt_fail(status, "%s: the driver of `%s` says %s (%s).%s%s", what, d->kind,
+              name ? name : "an unknown error", text ? text : "no text", fault ? " " : "",
+              fault ? fault : "");
     free(fault);
     return status;
 }

@@ -33,10 +33,12 @@ typedef struct {
 // Loads and initialises once. KCRT_NO_DEVICE where there is no driver, or it has no device.
 kcrt_status cuda_driver_load(cuda_driver *);
 
-// KCRT_OK for CUDA_SUCCESS; else a sentence "What: the driver says NAME (text)." device may be NULL.
+// KCRT_OK for CUDA_SUCCESS; else a sentence "What: the driver says NAME (text)." device may be
+// NULL.
 kcrt_status cuda_check(const cuda_driver *, const cuda_device *, CUresult, const char *what);
 
-// Makes the device's context current; leave restores the caller's. Costs one thread-local read when it is current already.
+// Makes the device's context current; leave restores the caller's. Costs one thread-local read when
+// it is current already.
 kcrt_status cuda_enter(const cuda_device *, bool *pushed);
 void cuda_leave(const cuda_device *, bool pushed);
 
@@ -44,7 +46,8 @@ void cuda_leave(const cuda_device *, bool pushed);
 kcrt_status cuda_alloc(void *, size_t, void **);
 kcrt_status cuda_free(void *, void *);
 uint64_t cuda_address(void *, uint64_t);
-kcrt_status cuda_copy(void *, kcrt_copy_kind, void *, uint64_t, const void *, uint64_t, size_t, void *);
+kcrt_status cuda_copy(void *, kcrt_copy_kind, void *, uint64_t, const void *, uint64_t, size_t,
+                      void *);
 kcrt_status cuda_copy_peer(void *, void *, uint64_t, void *, const void *, uint64_t, size_t);
 kcrt_status cuda_memset(void *, void *, uint64_t, int, size_t, void *);
 kcrt_status cuda_stream_create(void *, void **);
@@ -58,6 +61,7 @@ int cuda_rank(void *, const char *, const char *, const char *, const char **);
 kcrt_status cuda_module_load(void *, const char *, const void *, size_t, void **);
 void cuda_module_unload(void *, void *);
 kcrt_status cuda_kernel_get(void *, void *, const char *, uint64_t, void **);
-kcrt_status cuda_launch(void *, void *, const kcrt_launch_shape *, const kcrt_kernel_arg *, int, void *);
+kcrt_status cuda_launch(void *, void *, const kcrt_launch_shape *, const kcrt_kernel_arg *, int,
+                        void *);
 
 #endif

@@ -29,49 +29,62 @@ kcrt_status cuda_free(void *handle, void *base) {
     return status;
 }
 
-static CUresult copy(const cuda_driver *d, kcrt_copy_kind kind, void *dst, uint64_t dst_offset, const void *src, uint64_t src_offset,
-                     size_t bytes, CUstream stream) {
-    CUdeviceptr to = cuda_address(dst, dst_offset), from = cuda_address((void *)(uintptr_t)src, src_offset);
+static CUresult copy(const cuda_driver *d, kcrt_copy_kind kind, void *dst, uint64_t dst_offset,
+                     const void *src, uint64_t src_offset, size_t bytes, CUstream stream) {
+    CUdeviceptr to = cuda_address(dst, dst_offset),
+                from = cuda_address((void *)(uintptr_t)src, src_offset);
     if (kind == KCRT_DEVICE_TO_DEVICE) return d->cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
-    CUresult r = kind == KCRT_HOST_TO_DEVICE ? d->cuMemcpyHtoDAsync_v2(to, src, bytes, stream) : d->cuMemcpyDtoHAsync_v2(dst, from, bytes, stream);
+    CUresult r = kind == KCRT_HOST_TO_DEVICE ? d->cuMemcpyHtoDAsync_v2(to, src, bytes, stream)
+                                             : d->cuMemcpyDtoHAsync_v2(dst, from, bytes, stream);
     return r == CUDA_SUCCESS ? d->cuStreamSynchronize(stream) : r;
 }
 
-kcrt_status cuda_copy(void *handle, kcrt_copy_kind kind, void *dst, uint64_t dst_offset, const void *src, uint64_t src_offset,
-                      size_t bytes, void *stream) {
+kcrt_status cuda_copy(void *handle, kcrt_copy_kind kind, void *dst, uint64_t dst_offset,
+                      const void *src, uint64_t src_offset, size_t bytes, void *stream) {
     cuda_device *device = handle;
-    IN_CONTEXT(device, copy(d, kind, dst, dst_offset, src, src_offset, bytes, stream), "Memory cannot be copied");
+    IN_CONTEXT(device, copy(d, kind, dst, dst_offset, src, src_offset, bytes, stream),
+               "Memory cannot be copied");
     return status;
 }
 
-static CUresult copy_peer(const cuda_device *to, CUdeviceptr dst, const cuda_device *from, CUdeviceptr src, size_t bytes) {
+static CUresult copy_peer(const cuda_device *to, CUdeviceptr dst, const cuda_device *from,
+                          CUdeviceptr src, size_t bytes) {
     const cuda_driver *d = to->driver;
     CUresult r = d->cuMemcpyPeer(dst, to->context, src, from->context, bytes);
-    return r == CUDA_SUCCESS ? d->cuCtxSynchronize() : r; // the copy itself may be asynchronous with the host
+    return r == CUDA_SUCCESS ? d->cuCtxSynchronize()
+                             : r; // the copy itself may be asynchronous with the host
 }
 
-kcrt_status cuda_copy_peer(void *dst_handle, void *dst, uint64_t dst_offset, void *src_handle, const void *src, uint64_t src_offset,
-                           size_t bytes) {
+kcrt_status cuda_copy_peer(void *dst_handle, void *dst, uint64_t dst_offset, void *src_handle,
+                           const void *src, uint64_t src_offset, size_t bytes) {
     cuda_device *to = dst_handle, *from = src_handle;
-    if (!to->driver->cuMemcpyPeer) return kcrt_fail(KCRT_UNSUPPORTED, "The driver of `%s` does not copy between devices.", to->driver->kind);
-    IN_CONTEXT(to, copy_peer(to, cuda_address(dst, dst_offset), from, cuda_address((void *)(uintptr_t)src, src_offset), bytes),
+    if (!to->driver->cuMemcpyPeer)
+        return kcrt_fail(KCRT_UNSUPPORTED, "The driver of `%s` does not copy between devices.",
+                         to->driver->kind);
+    IN_CONTEXT(to,
+               copy_peer(to, cuda_address(dst, dst_offset), from,
+                         cuda_address((void *)(uintptr_t)src, src_offset), bytes),
                "Memory cannot be copied between devices");
     (void)d;
     return status;
 }
 
-kcrt_status cuda_memset(void *handle, void *base, uint64_t offset, int value, size_t bytes, void *stream) {
+kcrt_status cuda_memset(void *handle, void *base, uint64_t offset, int value, size_t bytes,
+                        void *stream) {
     cuda_device *device = handle;
-    IN_CONTEXT(device, d->cuMemsetD8Async(cuda_address(base, offset), (unsigned char)value, bytes, stream), "Memory cannot be filled");
+    IN_CONTEXT(device,
+               d->cuMemsetD8Async(cuda_address(base, offset), (unsigned char)value, bytes, stream),
+               "Memory cannot be filled");
     return status;
 }
 
-// ---- Streams --------------------------------------------------------------------------------------------------
+// ---- Streams ------------------------------------------------------------------------------------
 
 kcrt_status cuda_stream_create(void *handle, void **out) {
     cuda_device *device = handle;
     CUstream stream = NULL;
-    IN_CONTEXT(device, d->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "A stream cannot be created");
+    IN_CONTEXT(device, d->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING),
+               "A stream cannot be created");
     *out = stream;
     return status;
 }
@@ -81,10 +94,14 @@ kcrt_status cuda_stream_wrap(void *handle, void *native, void **out) {
     const cuda_driver *d = device->driver;
     CUcontext context = NULL;
     *out = native;
-    if (!d->cuStreamGetCtx || (uintptr_t)native <= 2) return KCRT_OK; // 0, 1 and 2 are the default streams of any context
-    kcrt_status status = cuda_check(d, device, d->cuStreamGetCtx(native, &context), "The stream cannot be used");
+    if (!d->cuStreamGetCtx || (uintptr_t)native <= 2)
+        return KCRT_OK; // 0, 1 and 2 are the default streams of any context
+    kcrt_status status =
+        cuda_check(d, device, d->cuStreamGetCtx(native, &context), "The stream cannot be used");
     if (!status && context != device->context)
-        status = kcrt_fail(KCRT_INVALID_ARGUMENT, "The stream does not belong to the primary context of %s:%d.", d->kind, device->ordinal);
+        status = kcrt_fail(KCRT_INVALID_ARGUMENT,
+                           "The stream does not belong to the primary context of %s:%d.", d->kind,
+                           device->ordinal);
     return status;
 }
 
@@ -122,7 +139,8 @@ kcrt_status cuda_stream_capturing(void *handle, void *stream, int *out) {
     cuda_device *device = handle;
     CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
     if (!device->driver->cuStreamIsCapturing) return KCRT_OK;
-    IN_CONTEXT(device, d->cuStreamIsCapturing(stream, &capture), "The stream cannot be asked whether it is captured");
+    IN_CONTEXT(device, d->cuStreamIsCapturing(stream, &capture),
+               "The stream cannot be asked whether it is captured");
     *out = capture != CU_STREAM_CAPTURE_STATUS_NONE;
     return status;
 }

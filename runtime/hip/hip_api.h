@@ -1,7 +1,7 @@
 // Our own declarations of the HIP interface: exactly what the device uses, good for HIP 5, 6 and 7.
 //
-// A test includes the vendor's header first, where there is one; then the types below are the vendor's, and the
-// signatures and constants of the lists are compared with it.
+// A test includes the vendor's header first, where there is one; then the types below are the
+// vendor's, and the signatures and constants of the lists are compared with it.
 #ifndef KCRT_HIP_API_H
 #define KCRT_HIP_API_H
 
@@ -51,8 +51,8 @@ enum {
 #define hipEventDisableTiming 2
 #endif
 
-// gcnArchName inside hipDeviceProp_t: its layout changed with HIP 6, whose function has the suffix R0600. The whole is at
-// most 1472 bytes; we give it more.
+// gcnArchName inside hipDeviceProp_t: its layout changed with HIP 6, whose function has the suffix
+// R0600. The whole is at most 1472 bytes; we give it more.
 #define KCRT_HIP_PROPERTIES_BYTES 4096
 #define KCRT_HIP_ARCH_OFFSET 396        // HIP 5
 #define KCRT_HIP_ARCH_OFFSET_R0600 1160 // HIP 6 and 7
@@ -88,7 +88,8 @@ enum {
     X(1, hipModuleLoadData, (hipModule_t *, const void *))                                         \
     X(1, hipModuleUnload, (hipModule_t))                                                           \
     X(1, hipModuleGetFunction, (hipFunction_t *, hipModule_t, const char *))                       \
-    X(1, hipModuleLaunchKernel, (hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned,  \
-                                 unsigned, unsigned, hipStream_t, void **, void **))
+    X(1, hipModuleLaunchKernel,                                                                    \
+      (hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,        \
+       hipStream_t, void **, void **))
 
 #endif

@@ -1,4 +1,5 @@
-// The tables of `hip` and `hip-sim`: the same device on two drivers. Opening it, and what it says about itself.
+// The tables of `hip` and `hip-sim`: the same device on two drivers. Opening it, and what it says
+// about itself.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +23,17 @@ static kcrt_status count(void *user, int *out) {
 
 static kcrt_status read_arch(const hip_driver *d, int ordinal, char arch[256]) {
     char *properties = calloc(1, KCRT_HIP_PROPERTIES_BYTES);
-    if (!properties) return kcrt_fail(KCRT_OUT_OF_MEMORY, "Not enough host memory to open a device.");
-    kcrt_status status = hip_check(d, NULL, d->properties(properties, ordinal), "The device's properties cannot be read");
+    if (!properties)
+        return kcrt_fail(KCRT_OUT_OF_MEMORY, "Not enough host memory to open a device.");
+    kcrt_status status = hip_check(d, NULL, d->properties(properties, ordinal),
+                                   "The device's properties cannot be read");
     if (!status) snprintf(arch, 256, "%.255s", properties + d->arch_offset);
     free(properties);
     if (!status && strncmp(arch, "gfx", 3))
-        status = kcrt_fail(KCRT_UNSUPPORTED, "The AMD runtime of `%s` describes devices in a way that this runtime does not know.", d->kind);
+        status = kcrt_fail(
+            KCRT_UNSUPPORTED,
+            "The AMD runtime of `%s` describes devices in a way that this runtime does not know.",
+            d->kind);
     return status;
 }
 
@@ -42,25 +48,34 @@ static kcrt_status find_arch(hip_driver *d, const char *wanted, int devices, int
     char arch[256];
     if (d->device_for_arch) {
         *ordinal = d->device_for_arch(wanted);
-        return *ordinal >= 0 ? KCRT_OK : kcrt_fail(KCRT_NOT_FOUND, "The simulator of `%s` knows no architecture `%s`.", d->kind, wanted);
+        return *ordinal >= 0
+                   ? KCRT_OK
+                   : kcrt_fail(KCRT_NOT_FOUND, "The simulator of `%s` knows no architecture `%s`.",
+                               d->kind, wanted);
     }
     for (*ordinal = 0; *ordinal < devices; ++*ordinal) {
         kcrt_status status = read_arch(d, *ordinal, arch);
         if (status) return status;
         size_t n = strcspn(arch, ":");
-        if (!strcmp(arch, wanted) || (strlen(wanted) == n && !strncmp(arch, wanted, n))) return KCRT_OK;
+        if (!strcmp(arch, wanted) || (strlen(wanted) == n && !strncmp(arch, wanted, n)))
+            return KCRT_OK;
     }
-    return kcrt_fail(KCRT_NO_DEVICE, "There is no `%s` device `%s`: give a number or an architecture such as gfx942.", d->kind, wanted);
+    return kcrt_fail(
+        KCRT_NO_DEVICE,
+        "There is no `%s` device `%s`: give a number or an architecture such as gfx942.", d->kind,
+        wanted);
 }
 
 static kcrt_status find_ordinal(hip_driver *d, const char *which, int *ordinal) {
     int devices = 0;
-    kcrt_status status = hip_check(d, NULL, d->hipGetDeviceCount(&devices), "Devices cannot be counted");
+    kcrt_status status =
+        hip_check(d, NULL, d->hipGetDeviceCount(&devices), "Devices cannot be counted");
     *ordinal = 0;
     if (status) return status;
     if (which && *which && !is_number(which, ordinal)) return find_arch(d, which, devices, ordinal);
     if (*ordinal >= 0 && *ordinal < devices) return KCRT_OK;
-    return kcrt_fail(KCRT_NO_DEVICE, "There is no device %s:%s; the driver has %d.", d->kind, which && *which ? which : "0", devices);
+    return kcrt_fail(KCRT_NO_DEVICE, "There is no device %s:%s; the driver has %d.", d->kind,
+                     which && *which ? which : "0", devices);
 }
 
 static kcrt_status open_device(void *user, const char *which, int *ordinal, void **out) {
@@ -78,14 +93,18 @@ static kcrt_status open_device(void *user, const char *which, int *ordinal, void
     return status;
 }
 
-static const struct { kcrt_attr attr; int driver; } numbers[] = {
+static const struct {
+    kcrt_attr attr;
+    int driver;
+} numbers[] = {
     {KCRT_ATTR_WARP_SIZE, hipDeviceAttributeWarpSize},
     {KCRT_ATTR_MAX_THREADS_PER_BLOCK, hipDeviceAttributeMaxThreadsPerBlock},
     {KCRT_ATTR_MAX_BLOCK_X, hipDeviceAttributeMaxBlockDimX},
     {KCRT_ATTR_MAX_BLOCK_Y, hipDeviceAttributeMaxBlockDimY},
     {KCRT_ATTR_MAX_BLOCK_Z, hipDeviceAttributeMaxBlockDimZ},
     {KCRT_ATTR_SHARED_MEMORY_PER_BLOCK, hipDeviceAttributeMaxSharedMemoryPerBlock},
-    {KCRT_ATTR_SHARED_MEMORY_PER_MULTIPROCESSOR, hipDeviceAttributeMaxSharedMemoryPerMultiprocessor},
+    {KCRT_ATTR_SHARED_MEMORY_PER_MULTIPROCESSOR,
+     hipDeviceAttributeMaxSharedMemoryPerMultiprocessor},
     {KCRT_ATTR_REGISTERS_PER_BLOCK, hipDeviceAttributeMaxRegistersPerBlock},
     {KCRT_ATTR_MULTIPROCESSORS, hipDeviceAttributeMultiprocessorCount},
     {KCRT_ATTR_CLOCK_KHZ, hipDeviceAttributeClockRate},
@@ -97,7 +116,8 @@ static kcrt_status available_memory(hip_device *device, int64_t *out) {
     int previous;
     kcrt_status status = hip_enter(device, &previous);
     if (status) return status;
-    status = hip_check(device->driver, device, device->driver->hipMemGetInfo(&available, &total), "The available memory cannot be read");
+    status = hip_check(device->driver, device, device->driver->hipMemGetInfo(&available, &total),
+                       "The available memory cannot be read");
     hip_leave(device, previous);
     *out = (int64_t)available;
     return status;
@@ -110,7 +130,8 @@ static kcrt_status attr(void *handle, kcrt_attr which, int64_t *out) {
     size_t bytes = 0;
     if (which == KCRT_ATTR_AVAILABLE_MEMORY) return available_memory(device, out);
     if (which == KCRT_ATTR_API_VERSION || which == KCRT_ATTR_DRIVER_VERSION) {
-        hipError_t r = which == KCRT_ATTR_API_VERSION ? d->hipRuntimeGetVersion(&value) : d->hipDriverGetVersion(&value);
+        hipError_t r = which == KCRT_ATTR_API_VERSION ? d->hipRuntimeGetVersion(&value)
+                                                      : d->hipDriverGetVersion(&value);
         *out = value;
         return hip_check(d, device, r, "The driver's version cannot be read");
     }
@@ -121,11 +142,14 @@ static kcrt_status attr(void *handle, kcrt_attr which, int64_t *out) {
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (numbers[i].attr != which) continue;
-        if (d->hipDeviceGetAttribute(&value, (hipDeviceAttribute_t)numbers[i].driver, device->ordinal) != hipSuccess) break;
+        if (d->hipDeviceGetAttribute(&value, (hipDeviceAttribute_t)numbers[i].driver,
+                                     device->ordinal) != hipSuccess)
+            break;
         *out = value;
         return KCRT_OK;
     }
-    return kcrt_fail(KCRT_UNSUPPORTED, "A `%s` device does not report attribute %d.", d->kind, (int)which);
+    return kcrt_fail(KCRT_UNSUPPORTED, "A `%s` device does not report attribute %d.", d->kind,
+                     (int)which);
 }
 
 static kcrt_status string(void *handle, kcrt_attr which, char *buf, size_t size) {
@@ -144,16 +168,22 @@ static kcrt_status string(void *handle, kcrt_attr which, char *buf, size_t size)
 static kcrt_status set_seed(void *handle, uint64_t seed) {
     hip_device *device = handle;
     const hip_driver *d = device->driver;
-    if (!d->set_seed) return kcrt_fail(KCRT_UNSUPPORTED, "`%s` is not a simulator with a seed.", d->kind);
-    return d->set_seed(seed) == 0 ? KCRT_OK : kcrt_fail(KCRT_UNSUPPORTED, "The simulator of `%s` does not take a seed now.", d->kind);
+    if (!d->set_seed)
+        return kcrt_fail(KCRT_UNSUPPORTED, "`%s` is not a simulator with a seed.", d->kind);
+    return d->set_seed(seed) == 0
+               ? KCRT_OK
+               : kcrt_fail(KCRT_UNSUPPORTED, "The simulator of `%s` does not take a seed now.",
+                           d->kind);
 }
 
 static kcrt_status report(void *handle, char **json) {
     hip_device *device = handle;
     const hip_driver *d = device->driver;
-    if (!d->report_json) return kcrt_fail(KCRT_UNSUPPORTED, "`%s` is not a simulator: it counts nothing.", d->kind);
+    if (!d->report_json)
+        return kcrt_fail(KCRT_UNSUPPORTED, "`%s` is not a simulator: it counts nothing.", d->kind);
     *json = d->report_json(device->ordinal);
-    return *json ? KCRT_OK : kcrt_fail(KCRT_DRIVER, "The simulator of `%s` gave no report.", d->kind);
+    return *json ? KCRT_OK
+                 : kcrt_fail(KCRT_DRIVER, "The simulator of `%s` gave no report.", d->kind);
 }
 
 #define HIP_TABLE(driver)                                                                          \

@@ -1,5 +1,5 @@
-// Loading HIP, its errors, and its current device. The real library is looked for before a simulator is loaded, whose
-// soname would answer to its name (see cuda_driver.c).
+// Loading HIP, its errors, and its current device. The real library is looked for before a
+// simulator is loaded, whose soname would answer to its name (see cuda_driver.c).
 #include "runtime/hip/hip_driver.h"
 
 #include <dlfcn.h>
@@ -14,7 +14,8 @@ static bool vendor_absent;
 
 static void *vendor_open(void) {
     static const char *const names[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
-    for (int i = 0; i < 3 && !vendor_library && !vendor_absent; i++) vendor_library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (int i = 0; i < 3 && !vendor_library && !vendor_absent; i++)
+        vendor_library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     return vendor_library;
 }
 
@@ -22,7 +23,9 @@ static kcrt_status open_library(hip_driver *d) {
     if (!d->simulated) {
         d->library = vendor_open();
         if (d->library) return KCRT_OK;
-        return kcrt_fail(KCRT_NO_DEVICE, "There is no AMD runtime here: libamdhip64.so.7, .6 and .5 cannot be loaded.");
+        return kcrt_fail(
+            KCRT_NO_DEVICE,
+            "There is no AMD runtime here: libamdhip64.so.7, .6 and .5 cannot be loaded.");
     }
     if (!vendor_open()) vendor_absent = true;
     d->library = kcrt_library_open("KCRT_HIP_SIM", "libkcsim_hip.so");
@@ -41,13 +44,15 @@ static kcrt_status find_symbols(hip_driver *d) {
     *(void **)&d->properties = dlsym(d->library, "hipGetDevicePropertiesR0600");
     d->arch_offset = d->properties ? KCRT_HIP_ARCH_OFFSET_R0600 : KCRT_HIP_ARCH_OFFSET;
     if (!d->properties) *(void **)&d->properties = dlsym(d->library, "hipGetDeviceProperties");
-    if (!d->hipGetErrorName || !d->hipGetErrorString || !d->properties) missing = "hipGetErrorName, hipGetErrorString or hipGetDeviceProperties";
+    if (!d->hipGetErrorName || !d->hipGetErrorString || !d->properties)
+        missing = "hipGetErrorName, hipGetErrorString or hipGetDeviceProperties";
     *(void **)&d->report_json = dlsym(d->library, "kcsim_report_json");
     *(void **)&d->fault_text = dlsym(d->library, "kcsim_fault_text");
     *(void **)&d->set_seed = dlsym(d->library, "kcsim_set_seed");
     *(void **)&d->device_for_arch = dlsym(d->library, "kcsim_device_for_arch");
     if (!missing) return KCRT_OK;
-    return kcrt_fail(KCRT_NO_DEVICE, "The library of `%s` lacks %s: it is too old, or not HIP.", d->kind, missing);
+    return kcrt_fail(KCRT_NO_DEVICE, "The library of `%s` lacks %s: it is too old, or not HIP.",
+                     d->kind, missing);
 }
 
 kcrt_status hip_driver_load(hip_driver *d) {
@@ -59,9 +64,10 @@ kcrt_status hip_driver_load(hip_driver *d) {
         if (!status) {
             hipError_t r = d->hipInit(0);
             // Without a GPU some versions say so here, others that the device is invalid.
-            status = r == hipErrorNoDevice || r == hipErrorInvalidDevice
-                         ? kcrt_fail(KCRT_NO_DEVICE, "The AMD runtime of `%s` has no device.", d->kind)
-                         : hip_check(d, NULL, r, "The AMD runtime cannot be started");
+            status =
+                r == hipErrorNoDevice || r == hipErrorInvalidDevice
+                    ? kcrt_fail(KCRT_NO_DEVICE, "The AMD runtime of `%s` has no device.", d->kind)
+                    : hip_check(d, NULL, r, "The AMD runtime cannot be started");
         }
         d->ready = !status;
     }
@@ -69,13 +75,15 @@ kcrt_status hip_driver_load(hip_driver *d) {
     return status;
 }
 
-kcrt_status hip_check(const hip_driver *d, const hip_device *device, hipError_t r, const char *what) {
+kcrt_status hip_check(const hip_driver *d, const hip_device *device, hipError_t r,
+                      const char *what) {
     if (r == hipSuccess) return KCRT_OK;
     const char *name = d->hipGetErrorName(r), *text = d->hipGetErrorString(r);
     char *fault = device && d->fault_text ? d->fault_text(device->ordinal) : NULL;
     kcrt_status status = r == hipErrorOutOfMemory ? KCRT_OUT_OF_MEMORY : KCRT_DRIVER;
-    kcrt_fail(status, "%s: the driver of `%s` says %s (%s).%s%s", what, d->kind, name ? name : "an unknown error", text ? text : "no text",
-              fault ? " " : "", fault ? fault : "");
+    kcrt_fail(status, "%s: the driver of `%s` says %s (%s).%s%s", what, d->kind,
+              name ? name : "an unknown error", text ? text : "no text", fault ? " " : "",
+              fault ? fault : "");
     free(fault);
     return status;
 }

@@ -17,8 +17,9 @@ typedef struct {
 #undef X
     const char *(*hipGetErrorName)(hipError_t);
     const char *(*hipGetErrorString)(hipError_t);
-    hipError_t (*properties)(void *, int); // hipGetDevicePropertiesR0600, else hipGetDeviceProperties
-    size_t arch_offset;                    // in what it writes
+    hipError_t (*properties)(void *,
+                             int); // hipGetDevicePropertiesR0600, else hipGetDeviceProperties
+    size_t arch_offset;            // in what it writes
     // Simulators alone; NULL otherwise. runtime/sim/kcsim.h.
     char *(*report_json)(int device);
     char *(*fault_text)(int device);
@@ -44,7 +45,8 @@ void hip_leave(const hip_device *, int previous);
 kcrt_status hip_alloc(void *, size_t, void **);
 kcrt_status hip_free(void *, void *);
 uint64_t hip_address(void *, uint64_t);
-kcrt_status hip_copy(void *, kcrt_copy_kind, void *, uint64_t, const void *, uint64_t, size_t, void *);
+kcrt_status hip_copy(void *, kcrt_copy_kind, void *, uint64_t, const void *, uint64_t, size_t,
+                     void *);
 kcrt_status hip_copy_peer(void *, void *, uint64_t, void *, const void *, uint64_t, size_t);
 kcrt_status hip_memset(void *, void *, uint64_t, int, size_t, void *);
 kcrt_status hip_stream_create(void *, void **);
@@ -58,6 +60,7 @@ int hip_rank(void *, const char *, const char *, const char *, const char **);
 kcrt_status hip_module_load(void *, const char *, const void *, size_t, void **);
 void hip_module_unload(void *, void *);
 kcrt_status hip_kernel_get(void *, void *, const char *, uint64_t, void **);
-kcrt_status hip_launch(void *, void *, const kcrt_launch_shape *, const kcrt_kernel_arg *, int, void *);
+kcrt_status hip_launch(void *, void *, const kcrt_launch_shape *, const kcrt_kernel_arg *, int,
+                       void *);
 
 #endif

@@ -31,45 +31,57 @@ kcrt_status hip_free(void *handle, void *base) {
     return status;
 }
 
-static hipError_t copy(const hip_driver *d, kcrt_copy_kind kind, void *dst, void *src, size_t bytes, hipStream_t stream) {
+static hipError_t copy(const hip_driver *d, kcrt_copy_kind kind, void *dst, void *src, size_t bytes,
+                       hipStream_t stream) {
     if (kind == KCRT_DEVICE_TO_DEVICE) return d->hipMemcpyDtoDAsync(dst, src, bytes, stream);
-    hipError_t r = kind == KCRT_HOST_TO_DEVICE ? d->hipMemcpyHtoDAsync(dst, src, bytes, stream) : d->hipMemcpyDtoHAsync(dst, src, bytes, stream);
+    hipError_t r = kind == KCRT_HOST_TO_DEVICE ? d->hipMemcpyHtoDAsync(dst, src, bytes, stream)
+                                               : d->hipMemcpyDtoHAsync(dst, src, bytes, stream);
     return r == hipSuccess ? d->hipStreamSynchronize(stream) : r;
 }
 
-kcrt_status hip_copy(void *handle, kcrt_copy_kind kind, void *dst, uint64_t dst_offset, const void *src, uint64_t src_offset,
-                     size_t bytes, void *stream) {
+kcrt_status hip_copy(void *handle, kcrt_copy_kind kind, void *dst, uint64_t dst_offset,
+                     const void *src, uint64_t src_offset, size_t bytes, void *stream) {
     hip_device *device = handle;
-    ON_DEVICE(device, copy(d, kind, at(dst, dst_offset), at(src, src_offset), bytes, stream), "Memory cannot be copied");
+    ON_DEVICE(device, copy(d, kind, at(dst, dst_offset), at(src, src_offset), bytes, stream),
+              "Memory cannot be copied");
     return status;
 }
 
-static hipError_t copy_peer(const hip_driver *d, void *dst, int to, const void *src, int from, size_t bytes) {
+static hipError_t copy_peer(const hip_driver *d, void *dst, int to, const void *src, int from,
+                            size_t bytes) {
     hipError_t r = d->hipMemcpyPeer(dst, to, src, from, bytes);
-    return r == hipSuccess ? d->hipDeviceSynchronize() : r; // the copy itself may be asynchronous with the host
+    return r == hipSuccess ? d->hipDeviceSynchronize()
+                           : r; // the copy itself may be asynchronous with the host
 }
 
-kcrt_status hip_copy_peer(void *dst_handle, void *dst, uint64_t dst_offset, void *src_handle, const void *src, uint64_t src_offset,
-                          size_t bytes) {
+kcrt_status hip_copy_peer(void *dst_handle, void *dst, uint64_t dst_offset, void *src_handle,
+                          const void *src, uint64_t src_offset, size_t bytes) {
     hip_device *to = dst_handle, *from = src_handle;
-    if (!to->driver->hipMemcpyPeer) return kcrt_fail(KCRT_UNSUPPORTED, "The driver of `%s` does not copy between devices.", to->driver->kind);
-    ON_DEVICE(to, copy_peer(d, at(dst, dst_offset), to->ordinal, at(src, src_offset), from->ordinal, bytes),
-              "Memory cannot be copied between devices");
+    if (!to->driver->hipMemcpyPeer)
+        return kcrt_fail(KCRT_UNSUPPORTED, "The driver of `%s` does not copy between devices.",
+                         to->driver->kind);
+    ON_DEVICE(
+        to,
+        copy_peer(d, at(dst, dst_offset), to->ordinal, at(src, src_offset), from->ordinal, bytes),
+        "Memory cannot be copied between devices");
     return status;
 }
 
-kcrt_status hip_memset(void *handle, void *base, uint64_t offset, int value, size_t bytes, void *stream) {
+kcrt_status hip_memset(void *handle, void *base, uint64_t offset, int value, size_t bytes,
+                       void *stream) {
     hip_device *device = handle;
-    ON_DEVICE(device, d->hipMemsetD8Async(at(base, offset), (unsigned char)value, bytes, stream), "Memory cannot be filled");
+    ON_DEVICE(device, d->hipMemsetD8Async(at(base, offset), (unsigned char)value, bytes, stream),
+              "Memory cannot be filled");
     return status;
 }
 
-// ---- Streams --------------------------------------------------------------------------------------------------
+// ---- Streams ------------------------------------------------------------------------------------
 
 kcrt_status hip_stream_create(void *handle, void **out) {
     hip_device *device = handle;
     hipStream_t stream = NULL;
-    ON_DEVICE(device, d->hipStreamCreateWithFlags(&stream, hipStreamNonBlocking), "A stream cannot be created");
+    ON_DEVICE(device, d->hipStreamCreateWithFlags(&stream, hipStreamNonBlocking),
+              "A stream cannot be created");
     *out = stream;
     return status;
 }
@@ -113,8 +125,10 @@ kcrt_status hip_stream_wait(void *handle, void *waiter, void *on) {
 kcrt_status hip_stream_capturing(void *handle, void *stream, int *out) {
     hip_device *device = handle;
     hipStreamCaptureStatus capture = hipStreamCaptureStatusNone;
-    if (!device->driver->hipStreamIsCapturing || !stream) return KCRT_OK; // the default queue is never captured
-    ON_DEVICE(device, d->hipStreamIsCapturing(stream, &capture), "The stream cannot be asked whether it is captured");
+    if (!device->driver->hipStreamIsCapturing || !stream)
+        return KCRT_OK; // the default queue is never captured
+    ON_DEVICE(device, d->hipStreamIsCapturing(stream, &capture),
+              "The stream cannot be asked whether it is captured");
     *out = capture != hipStreamCaptureStatusNone;
     return status;
 }

@@ -1,4 +1,5 @@
-// An array in host memory: dense, row-major, in one element type. Errors are sentences in a caller's buffer.
+// An array in host memory: dense, row-major, in one element type. Errors are sentences in a
+// caller's buffer.
 #ifndef KCRUN_ARRAY_H
 #define KCRUN_ARRAY_H
 
@@ -13,43 +14,56 @@ typedef struct {
     kc_dtype type;
     int rank;
     int64_t shape[ARRAY_MAX_RANK];
-    size_t count;  // of elements
-    void *data;    // owned; kc_dtype_bytes(type) * count bytes
+    size_t count; // of elements
+    void *data;   // owned; kc_dtype_bytes(type) * count bytes
 } array;
 
-bool array_make(array *, kc_dtype, int rank, const int64_t *shape, char error[ERROR_SIZE]); // zeroed
+bool array_make(array *, kc_dtype, int rank, const int64_t *shape,
+                char error[ERROR_SIZE]); // zeroed
 void array_free(array *);
 static inline void *array_at(const array *a, size_t i) {
     return (char *)a->data + i * (size_t)kc_dtype_bytes(a->type);
 }
 
-// ---- npy.c -------------------------------------------------------------------------------------------------------
-// Versions 1 to 3; Fortran order and big-endian are converted. `as`: the type that is wanted. Types that .npy lacks come as
-// V2, V1, u2 or u1 (bits). f64 and f32 are rounded to a smaller float type, and *rounded set; integers may change
-// their width where every value fits. Anything else is an error.
+// ---- npy.c --------------------------------------------------------------------------------------
+// Versions 1 to 3; Fortran order and big-endian are converted. `as`: the type that is wanted. Types
+// that .npy lacks come as V2, V1, u2 or u1 (bits). f64 and f32 are rounded to a smaller float type,
+// and *rounded set; integers may change their width where every value fits. Anything else is an
+// error.
 bool npy_read(const char *path, kc_dtype as, array *out, bool *rounded, char error[ERROR_SIZE]);
-// `as` KC_DTYPE_NONE: the array's own type, as bits where .npy lacks it. Appears whole or not at all.
+// `as` KC_DTYPE_NONE: the array's own type, as bits where .npy lacks it. Appears whole or not at
+// all.
 bool npy_write(const char *path, const array *, kc_dtype as, char error[ERROR_SIZE]);
 // Any file: beside it, fsync, rename.
-bool file_write(const char *path, const void *head, size_t head_size, const void *body, size_t body_size, char error[ERROR_SIZE]);
+bool file_write(const char *path, const void *head, size_t head_size, const void *body,
+                size_t body_size, char error[ERROR_SIZE]);
 
-// ---- fill.c ------------------------------------------------------------------------------------------------------
-typedef enum { FILL_NONE, FILL_ZEROS, FILL_ONES, FILL_ARANGE, FILL_UNIFORM, FILL_NORMAL, FILL_NUMBER } fill_kind;
+// ---- fill.c -------------------------------------------------------------------------------------
+typedef enum {
+    FILL_NONE,
+    FILL_ZEROS,
+    FILL_ONES,
+    FILL_ARANGE,
+    FILL_UNIFORM,
+    FILL_NORMAL,
+    FILL_NUMBER
+} fill_kind;
 typedef struct {
-    const char *path;  // FILE.npy, or NULL
+    const char *path; // FILE.npy, or NULL
     bool has_shape;
     int rank;
     int64_t shape[ARRAY_MAX_RANK];
     fill_kind fill;
     double number;
-    int64_t integer;   // FILL_NUMBER: the same, exactly, when is_integer
+    int64_t integer; // FILL_NUMBER: the same, exactly, when is_integer
     bool is_integer;
 } spec;
 
 // FILE.npy, NUMBER, FILL, SHAPE:FILL or SHAPE:NUMBER, where SHAPE is 128x64.
 bool spec_parse(const char *text, spec *out, char error[ERROR_SIZE]);
-// uniform: floats in [-1, 1), integers in [-16, 16) (unsigned [0, 32)), bool either. normal: mean 0, deviation 1 (integers 8),
-// as a sum of twelve uniforms, so that the same seed gives the same bits everywhere. `stream` tells arguments apart.
+// uniform: floats in [-1, 1), integers in [-16, 16) (unsigned [0, 32)), bool either. normal: mean
+// 0, deviation 1 (integers 8), as a sum of twelve uniforms, so that the same seed gives the same
+// bits everywhere. `stream` tells arguments apart.
 bool spec_fill(const spec *, array *, uint64_t seed, uint64_t stream, char error[ERROR_SIZE]);
 
 #endif

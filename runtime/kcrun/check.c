@@ -1,7 +1,9 @@
-// Comparison with the reference: |got - value| <= bound + half an ulp of the output's type, element by element.
+// Comparison with the reference: |got - value| <= bound + half an ulp of the output's type, element
+// by element.
 //
-// NaN equals NaN. An infinity equals the same infinity, and the largest finite value stands next to it: either is right where
-// the bound reaches past the place at which the type rounds to infinity. Integers with a bound of 0 are compared exactly.
+// NaN equals NaN. An infinity equals the same infinity, and the largest finite value stands next to
+// it: either is right where the bound reaches past the place at which the type rounds to infinity.
+// Integers with a bound of 0 are compared exactly.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,8 @@ static double half_ulp(kc_dtype type, double a, double b) {
 
 // 0 when equal; up to 1 within; above 1 outside; INFINITY when there is no distance.
 static double excess(kc_dtype type, double got, double value, double bound) {
-    if (isnan(value) || isnan(got)) return isnan(value) && isnan(got) ? 0 : isinf(bound) ? 1 : INFINITY;
+    if (isnan(value) || isnan(got))
+        return isnan(value) && isnan(got) ? 0 : isinf(bound) ? 1 : INFINITY;
     if (got == value || got == kc_dtype_round(type, value)) return 0;
     if (isnan(bound)) return INFINITY;
     if (isinf(bound)) return 1;
@@ -32,14 +35,17 @@ static double excess_integer(int64_t got, int64_t want, double value, double bou
     return distance / bound;
 }
 
-static void compare(const task *t, int a, const double *values, const double *bounds, const array *exact, check_result *r) {
+static void compare(const task *t, int a, const double *values, const double *bounds,
+                    const array *exact, check_result *r) {
     const argument *arg = &t->args[a];
     *r = (check_result){.output = arg->info.name, .worst = -1};
     for (size_t i = 0; i < arg->host.count; i++) {
         bool is_float = kc_dtype_is_float(arg->type);
-        double got = is_float ? kc_dtype_load(arg->type, array_at(&arg->host, i)) : (double)kc_dtype_load_i64(arg->type, array_at(&arg->host, i));
+        double got = is_float ? kc_dtype_load(arg->type, array_at(&arg->host, i))
+                              : (double)kc_dtype_load_i64(arg->type, array_at(&arg->host, i));
         double e = is_float ? excess(arg->type, got, values[i], bounds[i])
-                            : excess_integer(kc_dtype_load_i64(arg->type, array_at(&arg->host, i)), kc_dtype_load_i64(arg->type, array_at(exact, i)),
+                            : excess_integer(kc_dtype_load_i64(arg->type, array_at(&arg->host, i)),
+                                             kc_dtype_load_i64(arg->type, array_at(exact, i)),
                                              values[i], bounds[i]);
         r->wrong += e > 1;
         if (e <= r->worst) continue;
@@ -57,7 +63,8 @@ static bool check_with(const task *t, const session *ref, check_result *results,
     array exact[KCRT_MAX_ARGS] = {{.data = NULL}};
     bool good = task_reference(t, ref, values, bounds, exact);
     for (int a = 0; a < t->arg_count; a++) {
-        if (good && t->args[a].info.is_output) compare(t, a, values[a], bounds[a], &exact[a], &results[(*count)++]);
+        if (good && t->args[a].info.is_output)
+            compare(t, a, values[a], bounds[a], &exact[a], &results[(*count)++]);
         free(values[a]);
         free(bounds[a]);
         array_free(&exact[a]);
@@ -70,6 +77,7 @@ bool check_outputs(const task *t, check_result *results, int *count) {
     *count = 0;
     bool good = session_open(t, "ref", &ref) && check_with(t, &ref, results, count);
     session_close(&ref);
-    for (int i = 0; i < *count; i++) good &= results[i].wrong == 0;
+    for (int i = 0; i < *count; i++)
+        good &= results[i].wrong == 0;
     return good;
 }

@@ -35,8 +35,10 @@ bool session_open(const task *t, const char *device, session *out) {
     kcrt_load_options lazy = {.size = sizeof lazy, .lazy = 1};
     *out = (session){0};
     if (kcrt_device_open(device, &out->device)) return task_kcrt_error(t);
-    if (kcrt_module_load_file(out->device, t->options->package, &lazy, &out->module)) return task_kcrt_error(t);
-    if (kcrt_function_get(out->module, t->options->function, &out->function)) return task_kcrt_error(t);
+    if (kcrt_module_load_file(out->device, t->options->package, &lazy, &out->module))
+        return task_kcrt_error(t);
+    if (kcrt_function_get(out->module, t->options->function, &out->function))
+        return task_kcrt_error(t);
     return true;
 }
 
@@ -46,13 +48,14 @@ void session_close(session *s) {
     *s = (session){0};
 }
 
-// ---- The default ----------------------------------------------------------------------------------------------
+// ---- The default --------------------------------------------------------------------------------
 
 static bool suits(kcrt_device *device, const kcrt_package *package) {
     const char *reason;
     for (int i = 1; i < package->count; i++) {
         const kcrt_entry *e = &package->entries[i];
-        if (device->api->rank(device->handle, e->triple, e->arch, e->role, &reason) > 0) return true;
+        if (device->api->rank(device->handle, e->triple, e->arch, e->role, &reason) > 0)
+            return true;
     }
     return false;
 }
@@ -94,7 +97,8 @@ bool device_choose(const task *t, char *name, size_t size) {
     if (kcrt_file_read(t->options->package, &bytes, &n)) return task_kcrt_error(t);
     bool good = !kcrt_package_read(&arena, t->options->package, bytes, n, &package);
     if (!good) task_kcrt_error(t);
-    else if (!find_gpu(&package, name, size) && !find_simulator(&package, name, size)) good = task_error(t, "%s has no images.", t->options->package);
+    else if (!find_gpu(&package, name, size) && !find_simulator(&package, name, size))
+        good = task_error(t, "%s has no images.", t->options->package);
     kcrt_arena_release(&arena);
     free(bytes);
     return good;

@@ -1,7 +1,8 @@
 // The run itself: inputs to the device, the launch, outputs back.
 //
-// On a real device every buffer lies between guard zones, and outputs start as a pattern that is a NaN in every float
-// type: what is written outside, or not written inside, shows. On a simulator there is neither, because it sees both itself.
+// On a real device every buffer lies between guard zones, and outputs start as a pattern that is a
+// NaN in every float type: what is written outside, or not written inside, shows. On a simulator
+// there is neither, because it sees both itself.
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,22 +53,25 @@ static bool place(const task *t, placement *p, int a) {
     const argument *arg = &t->args[a];
     size_t size = arg->span + 2 * guard(p);
     if (kcrt_alloc(p->device, size, &p->memory[a])) return task_kcrt_error(t);
-    p->tensors[a] = kcrt_tensor(kcrt_device_dl(p->device), p->memory[a], arg->info.dtype, arg->info.rank, (int64_t *)(uintptr_t)arg->host.shape,
-                                (int64_t *)(uintptr_t)arg->strides);
+    p->tensors[a] =
+        kcrt_tensor(kcrt_device_dl(p->device), p->memory[a], arg->info.dtype, arg->info.rank,
+                    (int64_t *)(uintptr_t)arg->host.shape, (int64_t *)(uintptr_t)arg->strides);
     p->tensors[a].byte_offset = guard(p);
     if (!size || (arg->info.is_output && !p->guarded)) return true;
     unsigned char *bytes = malloc(size);
     if (!bytes) return task_error(t, "Not enough memory.");
     memset(bytes, PATTERN, size);
     if (!arg->info.is_output) task_scatter(arg, arg->host.data, bytes + guard(p));
-    kcrt_status status = kcrt_copy((kcrt_place){p->device, p->memory[a], 0}, (kcrt_place){NULL, bytes, 0}, size, NULL);
+    kcrt_status status = kcrt_copy((kcrt_place){p->device, p->memory[a], 0},
+                                   (kcrt_place){NULL, bytes, 0}, size, NULL);
     free(bytes);
     return status ? task_kcrt_error(t) : true;
 }
 
 static bool place_all(const task *t, placement *p) {
     for (int a = 0; a < t->arg_count; a++) {
-        p->pointers[p->count++] = t->args[a].info.is_scalar ? t->args[a].host.data : (void *)&p->tensors[a];
+        p->pointers[p->count++] =
+            t->args[a].info.is_scalar ? t->args[a].host.data : (void *)&p->tensors[a];
         if (!t->args[a].info.is_scalar && !place(t, p, a)) return false;
     }
     for (int s = 0, n = 0; s < t->symbol_count; s++) {
@@ -81,10 +85,12 @@ static bool place_all(const task *t, placement *p) {
 }
 
 static void release(const task *t, placement *p) {
-    for (int a = 0; a < t->arg_count; a++) kcrt_free(p->device, p->memory[a]);
+    for (int a = 0; a < t->arg_count; a++)
+        kcrt_free(p->device, p->memory[a]);
 }
 
-static bool guards_intact(const task *t, const argument *arg, const unsigned char *bytes, const placement *p) {
+static bool guards_intact(const task *t, const argument *arg, const unsigned char *bytes,
+                          const placement *p) {
     for (size_t i = 0; i < guard(p); i++)
         if (bytes[i] != PATTERN || bytes[guard(p) + arg->span + i] != PATTERN)
             return task_error(t, "The kernel wrote outside `%s`.", arg->info.name);
@@ -97,7 +103,8 @@ static bool fetch(task *t, const placement *p, int a) {
     if (!size) return true;
     unsigned char *bytes = malloc(size);
     if (!bytes) return task_error(t, "Not enough memory.");
-    bool good = !kcrt_copy((kcrt_place){NULL, bytes, 0}, (kcrt_place){p->device, p->memory[a], 0}, size, NULL);
+    bool good = !kcrt_copy((kcrt_place){NULL, bytes, 0}, (kcrt_place){p->device, p->memory[a], 0},
+                           size, NULL);
     if (!good) task_kcrt_error(t);
     else good = guards_intact(t, arg, bytes, p);
     if (good && arg->info.is_output) task_gather(arg, bytes + guard(p), arg->host.data);
@@ -108,9 +115,12 @@ static bool fetch(task *t, const placement *p, int a) {
 bool task_execute(task *t) {
     placement p = {.device = t->on.device, .guarded = !t->simulated};
     bool good = place_all(t, &p);
-    if (good && (kcrt_launch(t->on.function, NULL, p.pointers, p.count, NULL, 0) || kcrt_device_sync(t->on.device))) good = task_kcrt_error(t);
+    if (good && (kcrt_launch(t->on.function, NULL, p.pointers, p.count, NULL, 0) ||
+                 kcrt_device_sync(t->on.device)))
+        good = task_kcrt_error(t);
     for (int a = 0; a < t->arg_count && good; a++)
-        if (!t->args[a].info.is_scalar && (t->args[a].info.is_output || p.guarded)) good = fetch(t, &p, a);
+        if (!t->args[a].info.is_scalar && (t->args[a].info.is_output || p.guarded))
+            good = fetch(t, &p, a);
     release(t, &p);
     return good;
 }
@@ -118,16 +128,20 @@ bool task_execute(task *t) {
 static bool fetch_exact(const task *t, const placement *p, int a, array *exact) {
     char error[ERROR_SIZE];
     const argument *arg = &t->args[a];
-    if (!array_make(exact, arg->type, arg->info.rank, arg->host.shape, error)) return task_error(t, "%s: %s.", arg->info.name, error);
+    if (!array_make(exact, arg->type, arg->info.rank, arg->host.shape, error))
+        return task_error(t, "%s: %s.", arg->info.name, error);
     unsigned char *bytes = malloc(arg->span ? arg->span : 1);
     if (!bytes) return task_error(t, "Not enough memory.");
-    bool good = !arg->span || !kcrt_copy((kcrt_place){NULL, bytes, 0}, (kcrt_place){p->device, p->memory[a], guard(p)}, arg->span, NULL);
+    bool good =
+        !arg->span || !kcrt_copy((kcrt_place){NULL, bytes, 0},
+                                 (kcrt_place){p->device, p->memory[a], guard(p)}, arg->span, NULL);
     if (good) task_gather(arg, bytes, exact->data);
     free(bytes);
     return good ? true : task_kcrt_error(t);
 }
 
-bool task_reference(const task *t, const session *ref, double **values, double **bounds, array *exact) {
+bool task_reference(const task *t, const session *ref, double **values, double **bounds,
+                    array *exact) {
     placement p = {.device = ref->device, .guarded = true};
     bool good = place_all(t, &p);
     for (int a = 0; a < t->arg_count && good; a++) {
@@ -137,7 +151,8 @@ bool task_reference(const task *t, const session *ref, double **values, double *
         bounds[a] = calloc(n ? n : 1, sizeof(double));
         if (!values[a] || !bounds[a]) good = task_error(t, "Not enough memory.");
     }
-    if (good && kcrt_launch_bounded(ref->function, NULL, p.pointers, p.count, values, bounds)) good = task_kcrt_error(t);
+    if (good && kcrt_launch_bounded(ref->function, NULL, p.pointers, p.count, values, bounds))
+        good = task_kcrt_error(t);
     for (int a = 0; a < t->arg_count && good; a++)
         if (t->args[a].info.is_output) good = fetch_exact(t, &p, a, &exact[a]);
     release(t, &p);

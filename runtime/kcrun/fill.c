@@ -16,12 +16,15 @@ bool array_make(array *a, kc_dtype type, int rank, const int64_t *shape, char er
         if (shape[i] == 0) a->count = 0;
     }
     for (int i = 0; i < rank && a->count; i++)
-        if (__builtin_mul_overflow(a->count, (size_t)shape[i], &a->count) || a->count > SIZE_MAX / 16) {
+        if (__builtin_mul_overflow(a->count, (size_t)shape[i], &a->count) ||
+            a->count > SIZE_MAX / 16) {
             snprintf(error, ERROR_SIZE, "the array is too large");
             return false;
         }
     a->data = calloc(a->count ? a->count : 1, bytes ? bytes : 1);
-    if (!a->data) snprintf(error, ERROR_SIZE, "not enough memory for %zu elements of %s", a->count, kc_dtype_name(type));
+    if (!a->data)
+        snprintf(error, ERROR_SIZE, "not enough memory for %zu elements of %s", a->count,
+                 kc_dtype_name(type));
     return a->data != NULL;
 }
 
@@ -30,7 +33,7 @@ void array_free(array *a) {
     a->data = NULL;
 }
 
-// ---- SPEC -----------------------------------------------------------------------------------------------------
+// ---- SPEC ---------------------------------------------------------------------------------------
 
 static bool parse_number(const char *text, spec *out) {
     char *end;
@@ -56,9 +59,14 @@ static bool parse_number(const char *text, spec *out) {
 }
 
 static bool parse_fill(const char *text, spec *out) {
-    static const struct { const char *name; fill_kind fill; } names[] = {{"zeros", FILL_ZEROS},     {"ones", FILL_ONES},
-                                                                         {"arange", FILL_ARANGE},   {"uniform", FILL_UNIFORM},
-                                                                         {"normal", FILL_NORMAL}};
+    static const struct {
+        const char *name;
+        fill_kind fill;
+    } names[] = {{"zeros", FILL_ZEROS},
+                 {"ones", FILL_ONES},
+                 {"arange", FILL_ARANGE},
+                 {"uniform", FILL_UNIFORM},
+                 {"normal", FILL_NORMAL}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(text, names[i].name)) {
             out->fill = names[i].fill;
@@ -74,7 +82,9 @@ static bool parse_shape(const char *text, const char *colon, spec *out) {
         char *end;
         errno = 0;
         long long extent = strtoll(text, &end, 10);
-        if (end == text || errno || extent < 0 || *text < '0' || *text > '9' || out->rank == ARRAY_MAX_RANK) return false;
+        if (end == text || errno || extent < 0 || *text < '0' || *text > '9' ||
+            out->rank == ARRAY_MAX_RANK)
+            return false;
         out->shape[out->rank++] = extent;
         if (end == colon) return true;
         if (*end != 'x') return false;
@@ -95,13 +105,16 @@ bool spec_parse(const char *text, spec *out, char error[ERROR_SIZE]) {
         return true;
     }
     const char *colon = strchr(text, ':');
-    if (colon ? parse_shape(text, colon, out) && parse_fill(colon + 1, out) : parse_fill(text, out)) return true;
+    if (colon ? parse_shape(text, colon, out) && parse_fill(colon + 1, out) : parse_fill(text, out))
+        return true;
     snprintf(error, ERROR_SIZE,
-             "`%.200s` is neither FILE.npy, a number, nor SHAPE:FILL such as 128x64:normal (fills: zeros ones arange uniform normal)", text);
+             "`%.200s` is neither FILE.npy, a number, nor SHAPE:FILL such as 128x64:normal (fills: "
+             "zeros ones arange uniform normal)",
+             text);
     return false;
 }
 
-// ---- Fills ----------------------------------------------------------------------------------------------------
+// ---- Fills --------------------------------------------------------------------------------------
 
 static uint64_t next(uint64_t *state) { // splitmix64
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -116,12 +129,14 @@ static double unit(uint64_t *state) { // [0, 1)
 
 static double normal(uint64_t *state) {
     double sum = -6;
-    for (int i = 0; i < 12; i++) sum += unit(state);
+    for (int i = 0; i < 12; i++)
+        sum += unit(state);
     return sum;
 }
 
 static void put(array *a, size_t i, const spec *s, uint64_t *state) {
-    bool is_float = kc_dtype_is_float(a->type), is_unsigned = kc_dtype_table[a->type].class == KC_CLASS_UINT;
+    bool is_float = kc_dtype_is_float(a->type),
+         is_unsigned = kc_dtype_table[a->type].class == KC_CLASS_UINT;
     double value = 0;
     switch (s->fill) {
     case FILL_NONE:
@@ -129,20 +144,29 @@ static void put(array *a, size_t i, const spec *s, uint64_t *state) {
     case FILL_ONES: value = 1; break;
     case FILL_ARANGE: value = (double)i; break;
     case FILL_NUMBER: value = s->number; break;
-    case FILL_UNIFORM: value = is_float ? 2 * unit(state) - 1 : floor(32 * unit(state)) - (is_unsigned ? 0 : 16); break;
+    case FILL_UNIFORM:
+        value = is_float ? 2 * unit(state) - 1 : floor(32 * unit(state)) - (is_unsigned ? 0 : 16);
+        break;
     case FILL_NORMAL: value = is_float ? normal(state) : nearbyint(8 * normal(state)); break;
     }
     if (is_float) kc_dtype_store(a->type, array_at(a, i), value);
-    else if (a->type == KC_bool && (s->fill == FILL_UNIFORM || s->fill == FILL_NORMAL)) kc_dtype_store_i64(a->type, array_at(a, i), next(state) >> 63);
-    else kc_dtype_store_i64(a->type, array_at(a, i), s->fill == FILL_NUMBER ? s->integer : s->fill == FILL_ARANGE ? (int64_t)i : (int64_t)value);
+    else if (a->type == KC_bool && (s->fill == FILL_UNIFORM || s->fill == FILL_NORMAL))
+        kc_dtype_store_i64(a->type, array_at(a, i), next(state) >> 63);
+    else
+        kc_dtype_store_i64(a->type, array_at(a, i),
+                           s->fill == FILL_NUMBER   ? s->integer
+                           : s->fill == FILL_ARANGE ? (int64_t)i
+                                                    : (int64_t)value);
 }
 
 bool spec_fill(const spec *s, array *a, uint64_t seed, uint64_t stream, char error[ERROR_SIZE]) {
     uint64_t state = seed * 0xd1342543de82ef95u + stream * 0x9e3779b97f4a7c15u + 1;
     if (s->fill == FILL_NUMBER && !s->is_integer && !kc_dtype_is_float(a->type)) {
-        snprintf(error, ERROR_SIZE, "%g is not an integer, and the type is %s", s->number, kc_dtype_name(a->type));
+        snprintf(error, ERROR_SIZE, "%g is not an integer, and the type is %s", s->number,
+                 kc_dtype_name(a->type));
         return false;
     }
-    for (size_t i = 0; i < a->count; i++) put(a, i, s, &state);
+    for (size_t i = 0; i < a->count; i++)
+        put(a, i, s, &state);
     return true;
 }

@@ -1,4 +1,5 @@
-// From --input and --dim to arrays: files give shapes, shapes give dims, dims give the shapes that were left out.
+// From --input and --dim to arrays: files give shapes, shapes give dims, dims give the shapes that
+// were left out.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,24 +12,34 @@ static bool parse_dims(task *t) {
         char *end;
         errno = 0;
         long long value = strtoll(pair->value, &end, 0);
-        if (!*pair->value || *end || errno || value < 0) return task_error(t, "--dim %s=%s: expected an integer from 0 on.", pair->name, pair->value);
+        if (!*pair->value || *end || errno || value < 0)
+            return task_error(t, "--dim %s=%s: expected an integer from 0 on.", pair->name,
+                              pair->value);
         int index = -1;
         for (int s = 0; s < t->symbol_count; s++) {
             kcrt_symbol_info info;
-            if (!kcrt_function_symbol(t->on.function, s, &info) && !strcmp(info.name, pair->name)) index = s;
+            if (!kcrt_function_symbol(t->on.function, s, &info) && !strcmp(info.name, pair->name))
+                index = s;
         }
-        if (index < 0) return task_error(t, "--dim %s: %s has no dimension or stride of that name.", pair->name, t->options->function);
+        if (index < 0)
+            return task_error(t, "--dim %s: %s has no dimension or stride of that name.",
+                              pair->name, t->options->function);
         t->values[index] = value;
         t->known[index] = 1;
     }
     return true;
 }
 
-static bool check_names(const task *t, const option_pair *list, int count, bool outputs, const char *option) {
+static bool check_names(const task *t, const option_pair *list, int count, bool outputs,
+                        const char *option) {
     for (int i = 0; i < count; i++) {
         bool found = false;
-        for (int a = 0; a < t->arg_count; a++) found |= !strcmp(t->args[a].info.name, list[i].name) && t->args[a].info.is_output == outputs;
-        if (!found) return task_error(t, "%s %s: %s has no %s of that name.", option, list[i].name, t->options->function, outputs ? "output" : "input");
+        for (int a = 0; a < t->arg_count; a++)
+            found |=
+                !strcmp(t->args[a].info.name, list[i].name) && t->args[a].info.is_output == outputs;
+        if (!found)
+            return task_error(t, "%s %s: %s has no %s of that name.", option, list[i].name,
+                              t->options->function, outputs ? "output" : "input");
     }
     return true;
 }
@@ -37,17 +48,23 @@ static bool check_names(const task *t, const option_pair *list, int count, bool 
 static bool read_input(task *t, argument *arg) {
     char error[ERROR_SIZE];
     const char *text = options_find(t->options->inputs, t->options->input_count, arg->info.name);
-    if (!text) return task_error(t, "The input `%s` (%s) is missing: give --input %s=SPEC.", arg->info.name, arg->info.type, arg->info.name);
-    if (!spec_parse(text, &arg->from, error)) return task_error(t, "--input %s: %s.", arg->info.name, error);
+    if (!text)
+        return task_error(t, "The input `%s` (%s) is missing: give --input %s=SPEC.",
+                          arg->info.name, arg->info.type, arg->info.name);
+    if (!spec_parse(text, &arg->from, error))
+        return task_error(t, "--input %s: %s.", arg->info.name, error);
     if (arg->from.path) {
         bool rounded;
-        if (!npy_read(arg->from.path, arg->type, &arg->host, &rounded, error)) return task_error(t, "--input %s: %s.", arg->info.name, error);
+        if (!npy_read(arg->from.path, arg->type, &arg->host, &rounded, error))
+            return task_error(t, "--input %s: %s.", arg->info.name, error);
         if (rounded) task_note(t, "%s is rounded to %s.", arg->from.path, arg->info.type);
     } else if (arg->from.has_shape) {
-        if (!array_make(&arg->host, arg->type, arg->from.rank, arg->from.shape, error)) return task_error(t, "--input %s: %s.", arg->info.name, error);
+        if (!array_make(&arg->host, arg->type, arg->from.rank, arg->from.shape, error))
+            return task_error(t, "--input %s: %s.", arg->info.name, error);
     }
     if (arg->host.data && arg->host.rank != arg->info.rank)
-        return task_error(t, "--input %s: the array has rank %d and the argument rank %d.", arg->info.name, arg->host.rank, arg->info.rank);
+        return task_error(t, "--input %s: the array has rank %d and the argument rank %d.",
+                          arg->info.name, arg->host.rank, arg->info.rank);
     return true;
 }
 
@@ -64,10 +81,13 @@ static bool solve(task *t) {
             strides[a][axis] = stride;
             stride *= arg->host.shape[axis] ? arg->host.shape[axis] : 1;
         }
-        tensors[a] = kcrt_tensor(kcrt_function_device(t->on.function), NULL, arg->info.dtype, arg->host.rank, arg->host.shape, strides[a]);
+        tensors[a] = kcrt_tensor(kcrt_function_device(t->on.function), NULL, arg->info.dtype,
+                                 arg->host.rank, arg->host.shape, strides[a]);
         args[a] = &tensors[a];
     }
-    return kcrt_function_solve(t->on.function, args, t->arg_count, t->values, t->known) ? task_kcrt_error(t) : true;
+    return kcrt_function_solve(t->on.function, args, t->arg_count, t->values, t->known)
+               ? task_kcrt_error(t)
+               : true;
 }
 
 static bool shape_known(task *t, argument *arg, int index) {
@@ -75,9 +95,11 @@ static bool shape_known(task *t, argument *arg, int index) {
     int64_t shape[KCRT_MAX_RANK];
     if (kcrt_function_shape(t->on.function, index, t->values, t->known, shape, NULL)) {
         task_kcrt_error(t);
-        return task_error(t, "Give the dimension with --dim NAME=VALUE, or a SHAPE with an input that has it.");
+        return task_error(
+            t, "Give the dimension with --dim NAME=VALUE, or a SHAPE with an input that has it.");
     }
-    if (!array_make(&arg->host, arg->type, arg->info.rank, shape, error)) return task_error(t, "%s: %s.", arg->info.name, error);
+    if (!array_make(&arg->host, arg->type, arg->info.rank, shape, error))
+        return task_error(t, "%s: %s.", arg->info.name, error);
     return true;
 }
 
@@ -85,14 +107,18 @@ static bool fill(task *t, argument *arg, int index) {
     char error[ERROR_SIZE];
     if (arg->info.is_output || arg->from.path) return true;
     uint64_t seed = t->options->seed;
-    return spec_fill(&arg->from, &arg->host, seed, (uint64_t)index, error) ? true : task_error(t, "--input %s: %s.", arg->info.name, error);
+    return spec_fill(&arg->from, &arg->host, seed, (uint64_t)index, error)
+               ? true
+               : task_error(t, "--input %s: %s.", arg->info.name, error);
 }
 
 static bool all_passed_known(const task *t) {
     for (int s = 0; s < t->symbol_count; s++) {
         kcrt_symbol_info info;
         if (kcrt_function_symbol(t->on.function, s, &info)) return task_kcrt_error(t);
-        if (info.is_passed && !t->known[s]) return task_error(t, "No argument determines %s: give --dim %s=VALUE.", info.name, info.name);
+        if (info.is_passed && !t->known[s])
+            return task_error(t, "No argument determines %s: give --dim %s=VALUE.", info.name,
+                              info.name);
     }
     return true;
 }
@@ -111,13 +137,16 @@ static bool describe(task *t) {
 static bool device_layout(task *t, argument *arg, int index) {
     int64_t shape[KCRT_MAX_RANK], last = 0, step;
     if (arg->info.is_scalar) return true;
-    if (kcrt_function_shape(t->on.function, index, t->values, t->known, shape, arg->strides)) return task_kcrt_error(t);
+    if (kcrt_function_shape(t->on.function, index, t->values, t->known, shape, arg->strides))
+        return task_kcrt_error(t);
     for (int axis = 0; axis < arg->info.rank; axis++)
         if (shape[axis] != arg->host.shape[axis])
-            return task_error(t, "--input %s: axis %d has extent %lld, and the dimensions make it %lld.", arg->info.name, axis,
-                              (long long)arg->host.shape[axis], (long long)shape[axis]);
+            return task_error(
+                t, "--input %s: axis %d has extent %lld, and the dimensions make it %lld.",
+                arg->info.name, axis, (long long)arg->host.shape[axis], (long long)shape[axis]);
     for (int axis = 0; axis < arg->info.rank && arg->host.count; axis++)
-        if (__builtin_mul_overflow(arg->host.shape[axis] - 1, arg->strides[axis], &step) || __builtin_add_overflow(last, step, &last) || last > INT64_MAX / 32)
+        if (__builtin_mul_overflow(arg->host.shape[axis] - 1, arg->strides[axis], &step) ||
+            __builtin_add_overflow(last, step, &last) || last > INT64_MAX / 32)
             return task_error(t, "The argument `%s` is too large.", arg->info.name);
     arg->span = arg->host.count ? (size_t)(last + 1) * (size_t)kc_dtype_bytes(arg->type) : 0;
     return true;
@@ -126,7 +155,9 @@ static bool device_layout(task *t, argument *arg, int index) {
 bool inputs_prepare(task *t) {
     const options *o = t->options;
     if (!describe(t) || !parse_dims(t)) return false;
-    if (!check_names(t, o->inputs, o->input_count, false, "--input") || !check_names(t, o->outputs, o->output_count, true, "--output")) return false;
+    if (!check_names(t, o->inputs, o->input_count, false, "--input") ||
+        !check_names(t, o->outputs, o->output_count, true, "--output"))
+        return false;
     for (int a = 0; a < t->arg_count; a++)
         if (!t->args[a].info.is_output && !read_input(t, &t->args[a])) return false;
     if (!solve(t) || !all_passed_known(t)) return false;

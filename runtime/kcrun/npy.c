@@ -23,7 +23,7 @@ static bool fail(char error[ERROR_SIZE], const char *path, const char *problem) 
     return false;
 }
 
-// ---- The header -----------------------------------------------------------------------------------------------
+// ---- The header ---------------------------------------------------------------------------------
 
 // Past 'key': in the dict's text, or NULL.
 static const char *value_of(const char *text, const char *key) {
@@ -48,20 +48,24 @@ static bool parse_shape(const char *at, header *h) {
 }
 
 static bool parse_dict(const char *text, header *h) {
-    const char *descr = value_of(text, "'descr'"), *fortran = value_of(text, "'fortran_order'"), *shape = value_of(text, "'shape'");
+    const char *descr = value_of(text, "'descr'"), *fortran = value_of(text, "'fortran_order'"),
+               *shape = value_of(text, "'shape'");
     if (!descr || !fortran || !shape || *descr != '\'' || !strchr("<>|=", descr[1])) return false;
     h->order = descr[1];
     h->kind = descr[2];
     char *end;
     h->bytes = (int)strtol(descr + 3, &end, 10);
     h->fortran = !strncmp(fortran, "True", 4);
-    return end != descr + 3 && *end == '\'' && h->bytes >= 1 && h->bytes <= 16 && parse_shape(shape, h);
+    return end != descr + 3 && *end == '\'' && h->bytes >= 1 && h->bytes <= 16 &&
+           parse_shape(shape, h);
 }
 
-static bool parse_header(const char *path, const unsigned char *bytes, size_t size, header *h, char error[ERROR_SIZE]) {
+static bool parse_header(const char *path, const unsigned char *bytes, size_t size, header *h,
+                         char error[ERROR_SIZE]) {
     if (size < 12 || memcmp(bytes, "\x93NUMPY", 6)) return fail(error, path, "is not a .npy file");
     int version = bytes[6];
-    if (version < 1 || version > 3) return fail(error, path, "is a .npy file of an unknown version (known: 1 to 3)");
+    if (version < 1 || version > 3)
+        return fail(error, path, "is a .npy file of an unknown version (known: 1 to 3)");
     size_t start = version == 1 ? 10 : 12, length = bytes[8] | (size_t)bytes[9] << 8;
     if (version > 1) length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     if (length > size - start || length > 65536) return fail(error, path, "ends inside its header");
@@ -72,18 +76,22 @@ static bool parse_header(const char *path, const unsigned char *bytes, size_t si
     h->offset = start + length;
     bool good = parse_dict(text, h);
     free(text);
-    return good ? true : fail(error, path, "has a header that is not a simple array's (structured types are not read)");
+    return good ? true
+                : fail(error, path,
+                       "has a header that is not a simple array's (structured types are not read)");
 }
 
-// ---- Elements -------------------------------------------------------------------------------------------------
+// ---- Elements -----------------------------------------------------------------------------------
 
 static kc_dtype type_of(const header *h) {
     char kind = h->kind;
     int bits = 8 * h->bytes;
     for (int t = 0; t < KC_DTYPE_COUNT; t++) {
         const kc_dtype_info *info = &kc_dtype_table[t];
-        bool plain = info->class == KC_CLASS_FLOAT ? kind == 'f' && info->dl_code == 2 : info->class == KC_CLASS_INT ? kind == 'i'
-                     : info->class == KC_CLASS_UINT ? kind == 'u' : kind == 'b';
+        bool plain = info->class == KC_CLASS_FLOAT  ? kind == 'f' && info->dl_code == 2
+                     : info->class == KC_CLASS_INT  ? kind == 'i'
+                     : info->class == KC_CLASS_UINT ? kind == 'u'
+                                                    : kind == 'b';
         if (plain && info->bits == bits) return (kc_dtype)t;
     }
     return KC_DTYPE_NONE;
@@ -94,7 +102,8 @@ static bool npy_lacks(kc_dtype t) {
 }
 
 // Element `i` of the file in row-major order, its bytes in this machine's order.
-static void fetch(const header *h, const unsigned char *data, const size_t *strides, size_t i, unsigned char out[16]) {
+static void fetch(const header *h, const unsigned char *data, const size_t *strides, size_t i,
+                  unsigned char out[16]) {
     size_t at = i;
     if (h->fortran) {
         at = 0;
@@ -103,7 +112,8 @@ static void fetch(const header *h, const unsigned char *data, const size_t *stri
             i /= (size_t)h->shape[axis];
         }
     }
-    for (int b = 0; b < h->bytes; b++) out[b] = data[at * (size_t)h->bytes + (size_t)(h->order == '>' ? h->bytes - 1 - b : b)];
+    for (int b = 0; b < h->bytes; b++)
+        out[b] = data[at * (size_t)h->bytes + (size_t)(h->order == '>' ? h->bytes - 1 - b : b)];
 }
 
 // u2, u4 and u8 arrays hold values that our integer types may lack: as signed when they fit.
@@ -121,17 +131,19 @@ static conversion choose(const header *h, kc_dtype as, bool *rounded) {
     const kc_dtype_info *to = &kc_dtype_table[as];
     kc_dtype from = type_of(h);
     if (from == as && h->bytes <= 8) return AS_BITS;
-    if (npy_lacks(as) && (h->kind == 'V' || h->kind == 'u') && 8 * h->bytes == to->bits) return AS_BITS;
+    if (npy_lacks(as) && (h->kind == 'V' || h->kind == 'u') && 8 * h->bytes == to->bits)
+        return AS_BITS;
     if (to->class == KC_CLASS_FLOAT && from != KC_DTYPE_NONE && kc_dtype_is_float(from)) {
         *rounded = kc_dtype_table[from].bits > to->bits || npy_lacks(as);
         return AS_FLOAT;
     }
     bool integer = (h->kind == 'i' || h->kind == 'u') && h->bytes <= 8;
-    return integer && (to->class == KC_CLASS_INT || to->class == KC_CLASS_UINT) ? AS_INTEGER : AS_NOTHING;
+    return integer && (to->class == KC_CLASS_INT || to->class == KC_CLASS_UINT) ? AS_INTEGER
+                                                                                : AS_NOTHING;
 }
 
-static bool convert(const char *path, const header *h, const unsigned char *data, const size_t *strides, conversion how, array *out,
-                    char error[ERROR_SIZE]) {
+static bool convert(const char *path, const header *h, const unsigned char *data,
+                    const size_t *strides, conversion how, array *out, char error[ERROR_SIZE]) {
     kc_dtype from = type_of(h);
     for (size_t i = 0; i < out->count; i++) {
         _Alignas(16) unsigned char raw[16];
@@ -144,13 +156,15 @@ static bool convert(const char *path, const header *h, const unsigned char *data
         } else {
             bool fits = fetch_integer(h, raw, &value);
             kc_dtype_store_i64(out->type, array_at(out, i), value);
-            if (!fits || kc_dtype_load_i64(out->type, array_at(out, i)) != value) return fail(error, path, "holds an integer that the argument's type cannot");
+            if (!fits || kc_dtype_load_i64(out->type, array_at(out, i)) != value)
+                return fail(error, path, "holds an integer that the argument's type cannot");
         }
     }
     return true;
 }
 
-static bool read_whole(const char *path, unsigned char **bytes, size_t *size, char error[ERROR_SIZE]) {
+static bool read_whole(const char *path, unsigned char **bytes, size_t *size,
+                       char error[ERROR_SIZE]) {
     FILE *file = fopen(path, "rbe");
     *bytes = NULL;
     if (!file) return fail(error, path, strerror(errno));
@@ -168,18 +182,21 @@ static bool read_whole(const char *path, unsigned char **bytes, size_t *size, ch
     return good ? true : fail(error, path, "cannot be read whole");
 }
 
-static bool read_elements(const char *path, const unsigned char *bytes, size_t size, kc_dtype as, array *out, bool *rounded,
-                          char error[ERROR_SIZE]) {
+static bool read_elements(const char *path, const unsigned char *bytes, size_t size, kc_dtype as,
+                          array *out, bool *rounded, char error[ERROR_SIZE]) {
     header h = {0};
     size_t strides[ARRAY_MAX_RANK], stride = 1, needed;
     if (!parse_header(path, bytes, size, &h, error)) return false;
     conversion how = choose(&h, as, rounded);
     if (how == AS_NOTHING) {
-        snprintf(error, ERROR_SIZE, "%.200s: holds elements of NumPy type %c%d, and the argument is %s", path, h.kind, h.bytes, kc_dtype_name(as));
+        snprintf(error, ERROR_SIZE,
+                 "%.200s: holds elements of NumPy type %c%d, and the argument is %s", path, h.kind,
+                 h.bytes, kc_dtype_name(as));
         return false;
     }
     if (!array_make(out, as, h.rank, h.shape, error)) return false;
-    if (__builtin_mul_overflow(out->count, (size_t)h.bytes, &needed) || needed > size - h.offset) return fail(error, path, "ends before its last element");
+    if (__builtin_mul_overflow(out->count, (size_t)h.bytes, &needed) || needed > size - h.offset)
+        return fail(error, path, "ends before its last element");
     for (int axis = 0; axis < h.rank; axis++) {
         strides[axis] = stride;
         stride *= (size_t)h.shape[axis];
@@ -192,13 +209,14 @@ bool npy_read(const char *path, kc_dtype as, array *out, bool *rounded, char err
     size_t size;
     *out = (array){.data = NULL};
     *rounded = false;
-    bool good = read_whole(path, &bytes, &size, error) && read_elements(path, bytes, size, as, out, rounded, error);
+    bool good = read_whole(path, &bytes, &size, error) &&
+                read_elements(path, bytes, size, as, out, rounded, error);
     free(bytes);
     if (!good) array_free(out);
     return good;
 }
 
-// ---- Writing --------------------------------------------------------------------------------------------------
+// ---- Writing ------------------------------------------------------------------------------------
 
 static bool write_all(int fd, const char *bytes, size_t size) {
     while (size) {
@@ -211,14 +229,17 @@ static bool write_all(int fd, const char *bytes, size_t size) {
     return true;
 }
 
-bool file_write(const char *path, const void *head, size_t head_size, const void *body, size_t body_size, char error[ERROR_SIZE]) {
+bool file_write(const char *path, const void *head, size_t head_size, const void *body,
+                size_t body_size, char error[ERROR_SIZE]) {
     char temporary[4200];
-    if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary) return fail(error, path, "the name is too long");
+    if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary)
+        return fail(error, path, "the name is too long");
     int fd = mkstemp(temporary);
     if (fd < 0) return fail(error, path, strerror(errno));
     mode_t mask = umask(0);
     umask(mask);
-    bool good = fchmod(fd, 0666 & ~mask) == 0 && write_all(fd, head, head_size) && write_all(fd, body, body_size) && fsync(fd) == 0;
+    bool good = fchmod(fd, 0666 & ~mask) == 0 && write_all(fd, head, head_size) &&
+                write_all(fd, body, body_size) && fsync(fd) == 0;
     int saved = errno;
     if (close(fd) && good) good = false, saved = errno;
     if (good && rename(temporary, path)) good = false, saved = errno;
@@ -229,17 +250,26 @@ bool file_write(const char *path, const void *head, size_t head_size, const void
 
 static const char *descr(kc_dtype t, char buffer[16]) {
     const kc_dtype_info *info = &kc_dtype_table[t];
-    char kind = npy_lacks(t) ? 'V' : info->class == KC_CLASS_FLOAT ? 'f' : info->class == KC_CLASS_INT ? 'i' : info->class == KC_CLASS_UINT ? 'u' : 'b';
-    snprintf(buffer, 16, "%c%c%d", kind == 'V' || info->bits == 8 ? '|' : '<', kind, info->bits / 8);
+    char kind = npy_lacks(t)                    ? 'V'
+                : info->class == KC_CLASS_FLOAT ? 'f'
+                : info->class == KC_CLASS_INT   ? 'i'
+                : info->class == KC_CLASS_UINT  ? 'u'
+                                                : 'b';
+    snprintf(buffer, 16, "%c%c%d", kind == 'V' || info->bits == 8 ? '|' : '<', kind,
+             info->bits / 8);
     return buffer;
 }
 
 static size_t make_header(const array *a, kc_dtype type, char *out, size_t size) {
     char shape[ARRAY_MAX_RANK * 22 + 4] = "", kind[16];
     size_t at = 0;
-    for (int i = 0; i < a->rank; i++) at += (size_t)snprintf(shape + at, sizeof shape - at, "%lld,%s", (long long)a->shape[i], i + 1 < a->rank ? " " : "");
+    for (int i = 0; i < a->rank; i++)
+        at += (size_t)snprintf(shape + at, sizeof shape - at, "%lld,%s", (long long)a->shape[i],
+                               i + 1 < a->rank ? " " : "");
     if (a->rank > 1) shape[at - 1] = 0; // one comma at the end belongs to tuples of one
-    int n = snprintf(out + 10, size - 10, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr(type, kind), shape);
+    int n =
+        snprintf(out + 10, size - 10, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
+                 descr(type, kind), shape);
     size_t total = (10 + (size_t)n + 1 + 63) & ~(size_t)63;
     memset(out + 10 + n, ' ', total - 10 - (size_t)n);
     out[total - 1] = '\n';
@@ -251,8 +281,15 @@ static size_t make_header(const array *a, kc_dtype type, char *out, size_t size)
 
 static void cast_element(const array *from, array *to, size_t i) {
     bool integer = !kc_dtype_is_float(from->type);
-    if (kc_dtype_is_float(to->type)) kc_dtype_store(to->type, array_at(to, i), integer ? (double)kc_dtype_load_i64(from->type, array_at(from, i)) : kc_dtype_load(from->type, array_at(from, i)));
-    else kc_dtype_store_i64(to->type, array_at(to, i), integer ? kc_dtype_load_i64(from->type, array_at(from, i)) : kc_dtype_saturate(to->type, kc_dtype_load(from->type, array_at(from, i))));
+    if (kc_dtype_is_float(to->type))
+        kc_dtype_store(to->type, array_at(to, i),
+                       integer ? (double)kc_dtype_load_i64(from->type, array_at(from, i))
+                               : kc_dtype_load(from->type, array_at(from, i)));
+    else
+        kc_dtype_store_i64(
+            to->type, array_at(to, i),
+            integer ? kc_dtype_load_i64(from->type, array_at(from, i))
+                    : kc_dtype_saturate(to->type, kc_dtype_load(from->type, array_at(from, i))));
 }
 
 bool npy_write(const char *path, const array *a, kc_dtype as, char error[ERROR_SIZE]) {
@@ -261,11 +298,13 @@ bool npy_write(const char *path, const array *a, kc_dtype as, char error[ERROR_S
     const array *body = a;
     if (as != KC_DTYPE_NONE && as != a->type) {
         if (!array_make(&converted, as, a->rank, a->shape, error)) return false;
-        for (size_t i = 0; i < a->count; i++) cast_element(a, &converted, i);
+        for (size_t i = 0; i < a->count; i++)
+            cast_element(a, &converted, i);
         body = &converted;
     }
     size_t n = make_header(a, body->type, head, sizeof head);
-    bool good = file_write(path, head, n, body->data, body->count * (size_t)kc_dtype_bytes(body->type), error);
+    bool good = file_write(path, head, n, body->data,
+                           body->count * (size_t)kc_dtype_bytes(body->type), error);
     array_free(&converted);
     return good;
 }

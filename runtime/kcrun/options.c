@@ -5,21 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage_text[] =
-    " OUT.kcb FUNCTION [--device D] --input NAME=SPEC... [--output NAME=FILE.npy[:TYPE]]... [--dim M=17]\n"
-    "         [--check] [--counters FILE.json] [--seed N] [--json]\n"
-    "  D     cuda:0, hip:0, cuda-sim[:ARCH], hip-sim[:ARCH], ref; default: the first GPU that the package has an image\n"
-    "        for, else the simulator of its first image\n"
-    "  SPEC  FILE.npy, a number, or SHAPE:FILL such as 128x64:normal; fills: zeros ones arange uniform normal\n";
+static const char usage_text[] = " OUT.kcb FUNCTION [--device D] --input NAME=SPEC... [--output "
+                                 "NAME=FILE.npy[:TYPE]]... [--dim M=17]\n"
+                                 "         [--check] [--counters FILE.json] [--seed N] [--json]\n"
+                                 "  D     cuda:0, hip:0, cuda-sim[:ARCH], hip-sim[:ARCH], ref; "
+                                 "default: the first GPU that the package has an image\n"
+                                 "        for, else the simulator of its first image\n"
+                                 "  SPEC  FILE.npy, a number, or SHAPE:FILL such as 128x64:normal; "
+                                 "fills: zeros ones arange uniform normal\n";
 
 static int usage(const options *o, const char *problem, const char *what) {
-    fprintf(stderr, "%s: error: %s%s%s\nusage: %s%s", o->program, problem, what ? " " : "", what ? what : "", o->program, usage_text);
+    fprintf(stderr, "%s: error: %s%s%s\nusage: %s%s", o->program, problem, what ? " " : "",
+            what ? what : "", o->program, usage_text);
     return 2;
 }
 
-static int add_pair(options *o, option_pair *list, int *count, const char *text, const char *option) {
+static int add_pair(options *o, option_pair *list, int *count, const char *text,
+                    const char *option) {
     const char *equals = strchr(text, '=');
-    if (!equals || equals == text || (size_t)(equals - text) >= sizeof list->name) return usage(o, "expected NAME=VALUE after", option);
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof list->name)
+        return usage(o, "expected NAME=VALUE after", option);
     option_pair *pair = &list[*count];
     snprintf(pair->name, sizeof pair->name, "%.*s", (int)(equals - text), text);
     if (options_find(list, *count, pair->name)) return usage(o, "given twice:", text);
@@ -34,12 +39,15 @@ static int set_seed(options *o, const char *text) {
     errno = 0;
     o->seed = strtoull(text, &end, 0);
     o->has_seed = true;
-    return *text >= '0' && *text <= '9' && !*end && !errno ? 0 : usage(o, "--seed wants a number from 0 on, not", text);
+    return *text >= '0' && *text <= '9' && !*end && !errno
+               ? 0
+               : usage(o, "--seed wants a number from 0 on, not", text);
 }
 
 static int take_value(options *o, const char *option, const char *value) {
     if (!strcmp(option, "--input")) return add_pair(o, o->inputs, &o->input_count, value, option);
-    if (!strcmp(option, "--output")) return add_pair(o, o->outputs, &o->output_count, value, option);
+    if (!strcmp(option, "--output"))
+        return add_pair(o, o->outputs, &o->output_count, value, option);
     if (!strcmp(option, "--dim")) return add_pair(o, o->dims, &o->dim_count, value, option);
     if (!strcmp(option, "--seed")) return set_seed(o, value);
     if (!strcmp(option, "--device")) o->device = value;
@@ -48,7 +56,8 @@ static int take_value(options *o, const char *option, const char *value) {
 }
 
 static bool wants_value(const char *option, size_t n) {
-    static const char *const names[] = {"--input", "--output", "--dim", "--seed", "--device", "--counters"};
+    static const char *const names[] = {"--input", "--output", "--dim",
+                                        "--seed",  "--device", "--counters"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == n && !strncmp(names[i], option, n)) return true;
     return false;

@@ -9,7 +9,10 @@
 
 #define OPTIONS_MOST 256
 
-typedef struct { char name[256]; const char *value; } option_pair;
+typedef struct {
+    char name[256];
+    const char *value;
+} option_pair;
 
 typedef struct {
     const char *program, *package, *function, *device, *counters;

@@ -8,16 +8,22 @@
 #include "runtime/json.h"
 #include "runtime/kcrun/task.h"
 
-typedef struct { uint64_t checksum; double min, max, mean; size_t nans; } summary;
+typedef struct {
+    uint64_t checksum;
+    double min, max, mean;
+    size_t nans;
+} summary;
 
 // FNV-1a over the bytes; min and max are NaN-free, mean is not.
 static summary summarise(const array *a) {
     summary s = {.checksum = 0xcbf29ce484222325u, .min = NAN, .max = NAN};
     const unsigned char *bytes = a->data;
-    for (size_t i = 0; i < a->count * (size_t)kc_dtype_bytes(a->type); i++) s.checksum = (s.checksum ^ bytes[i]) * 0x100000001b3u;
+    for (size_t i = 0; i < a->count * (size_t)kc_dtype_bytes(a->type); i++)
+        s.checksum = (s.checksum ^ bytes[i]) * 0x100000001b3u;
     double sum = 0;
     for (size_t i = 0; i < a->count; i++) {
-        double v = kc_dtype_is_float(a->type) ? kc_dtype_load(a->type, array_at(a, i)) : (double)kc_dtype_load_i64(a->type, array_at(a, i));
+        double v = kc_dtype_is_float(a->type) ? kc_dtype_load(a->type, array_at(a, i))
+                                              : (double)kc_dtype_load_i64(a->type, array_at(a, i));
         sum += v;
         s.nans += isnan(v);
         s.min = isnan(v) || s.min < v ? s.min : v;
@@ -29,7 +35,8 @@ static summary summarise(const array *a) {
 
 static void print_shape(const array *a, const char *open, const char *close) {
     printf("%s", open);
-    for (int i = 0; i < a->rank; i++) printf("%s%lld", i ? ", " : "", (long long)a->shape[i]);
+    for (int i = 0; i < a->rank; i++)
+        printf("%s%lld", i ? ", " : "", (long long)a->shape[i]);
     printf("%s", close);
 }
 
@@ -48,7 +55,7 @@ static void print_json_string(const char *text) {
     putchar('"');
 }
 
-// ---- Text -----------------------------------------------------------------------------------------------------
+// ---- Text ---------------------------------------------------------------------------------------
 
 static void print_output(const argument *arg, const char *file) {
     summary s = summarise(&arg->host);
@@ -64,7 +71,8 @@ static void print_output(const argument *arg, const char *file) {
 static void print_index(const task *t, const check_result *r, char *out, size_t size) {
     const argument *arg = NULL;
     for (int a = 0; a < t->arg_count; a++)
-        if (t->args[a].info.is_output && !strcmp(t->args[a].info.name, r->output)) arg = &t->args[a];
+        if (t->args[a].info.is_output && !strcmp(t->args[a].info.name, r->output))
+            arg = &t->args[a];
     int64_t index[ARRAY_MAX_RANK];
     size_t left = r->index, at = 0;
     out[0] = 0;
@@ -73,7 +81,8 @@ static void print_index(const task *t, const check_result *r, char *out, size_t 
         index[i] = (int64_t)(left % (size_t)extent);
         left /= (size_t)extent;
     }
-    for (int i = 0; i < arg->host.rank && at < size; i++) at += (size_t)snprintf(out + at, size - at, "%s%lld", i ? ", " : "", (long long)index[i]);
+    for (int i = 0; i < arg->host.rank && at < size; i++)
+        at += (size_t)snprintf(out + at, size - at, "%s%lld", i ? ", " : "", (long long)index[i]);
 }
 
 static void print_check(const task *t, const check_result *r) {
@@ -81,17 +90,19 @@ static void print_check(const task *t, const check_result *r) {
     print_index(t, r, index, sizeof index);
     printf("%s: check %s", r->output, r->wrong ? "FAILED" : "passed");
     if (r->wrong) printf(", %zu elements outside their bound", r->wrong);
-    printf(", worst at [%s]: got %.9g, reference %.9g, bound %.3g", index, r->got, r->want, r->bound);
+    printf(", worst at [%s]: got %.9g, reference %.9g, bound %.3g", index, r->got, r->want,
+           r->bound);
     if (isfinite(r->worst)) printf(" (%.3g of what is allowed)", r->worst);
     putchar('\n');
 }
 
-// ---- JSON -----------------------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 
 static void print_json_check(const task *t, const check_result *r) {
     char index[512];
     print_index(t, r, index, sizeof index);
-    printf(", \"check\": {\"passed\": %s, \"wrong\": %zu, \"worst\": {\"index\": [%s], \"got\": ", r->wrong ? "false" : "true", r->wrong, index);
+    printf(", \"check\": {\"passed\": %s, \"wrong\": %zu, \"worst\": {\"index\": [%s], \"got\": ",
+           r->wrong ? "false" : "true", r->wrong, index);
     print_json_number(r->got);
     printf(", \"reference\": ");
     print_json_number(r->want);
@@ -125,16 +136,21 @@ static void print_json_head(const task *t) {
     printf(", \"outputs\": [");
 }
 
-// ---- Outputs --------------------------------------------------------------------------------------------------
+// ---- Outputs ------------------------------------------------------------------------------------
 
 // FILE.npy[:TYPE]: a type after the last colon, when it is one.
-static bool write_output(const task *t, const argument *arg, const char *text, char *path, size_t size) {
+static bool write_output(const task *t, const argument *arg, const char *text, char *path,
+                         size_t size) {
     char error[ERROR_SIZE];
     const char *colon = strrchr(text, ':');
     kc_dtype as = colon ? kc_dtype_find(colon + 1, strlen(colon + 1)) : KC_DTYPE_NONE;
-    if (colon && (as == KC_DTYPE_NONE || !kc_dtype_table[as].built || !kc_dtype_bytes(as))) return task_error(t, "--output %s=%s: `%s` is not an element type.", arg->info.name, text, colon + 1);
+    if (colon && (as == KC_DTYPE_NONE || !kc_dtype_table[as].built || !kc_dtype_bytes(as)))
+        return task_error(t, "--output %s=%s: `%s` is not an element type.", arg->info.name, text,
+                          colon + 1);
     snprintf(path, size, "%.*s", (int)(colon ? (size_t)(colon - text) : strlen(text)), text);
-    return npy_write(path, &arg->host, as, error) ? true : task_error(t, "--output %s: %s.", arg->info.name, error);
+    return npy_write(path, &arg->host, as, error)
+               ? true
+               : task_error(t, "--output %s: %s.", arg->info.name, error);
 }
 
 static const check_result *result_of(const check_result *results, int count, const char *name) {
@@ -168,15 +184,19 @@ bool outputs_deliver(const task *t, const check_result *results, int checked) {
     return true;
 }
 
-// ---- Counters -------------------------------------------------------------------------------------------------
+// ---- Counters -----------------------------------------------------------------------------------
 
 static void print_finding(const task *t, const kcrt_json *kernel, const kcrt_json *finding) {
     const kcrt_json *name = kcrt_json_get(kernel, "name"), *kind = kcrt_json_get(finding, "kind");
-    const kcrt_json *line = kcrt_json_get(finding, "line"), *instruction = kcrt_json_get(finding, "instruction");
-    fprintf(stderr, "%s: error: simulator: %s in kernel %s", t->options->program, kind && kind->kind == KCRT_JSON_STRING ? kind->text : "a finding",
+    const kcrt_json *line = kcrt_json_get(finding, "line"),
+                    *instruction = kcrt_json_get(finding, "instruction");
+    fprintf(stderr, "%s: error: simulator: %s in kernel %s", t->options->program,
+            kind && kind->kind == KCRT_JSON_STRING ? kind->text : "a finding",
             name && name->kind == KCRT_JSON_STRING ? name->text : "?");
-    if (line && line->kind == KCRT_JSON_INT) fprintf(stderr, ", line %lld", (long long)line->integer);
-    if (instruction && instruction->kind == KCRT_JSON_STRING) fprintf(stderr, ": %s", instruction->text);
+    if (line && line->kind == KCRT_JSON_INT)
+        fprintf(stderr, ", line %lld", (long long)line->integer);
+    if (instruction && instruction->kind == KCRT_JSON_STRING)
+        fprintf(stderr, ": %s", instruction->text);
     fputc('\n', stderr);
 }
 
@@ -188,7 +208,8 @@ static bool print_findings(const task *t, const char *json) {
     const kcrt_json *root = kcrt_json_parse(&arena, json, strlen(json), &error, &at);
     if (!root) task_note(t, "the simulator's report is not JSON: %s at byte %zu.", error, at);
     const kcrt_json *kernels = kcrt_json_get(root, "kernels");
-    for (const kcrt_json *k = kernels && kernels->kind == KCRT_JSON_LIST ? kernels->first : NULL; k; k = k->next) {
+    for (const kcrt_json *k = kernels && kernels->kind == KCRT_JSON_LIST ? kernels->first : NULL; k;
+         k = k->next) {
         const kcrt_json *findings = kcrt_json_get(k, "findings");
         if (!findings || findings->kind != KCRT_JSON_LIST) continue;
         for (const kcrt_json *f = findings->first; f; f = f->next) {
@@ -207,7 +228,8 @@ bool counters_deliver(const task *t, bool *findings) {
     if (status == KCRT_UNSUPPORTED && !t->options->counters) return true;
     if (status) return task_kcrt_error(t);
     *findings = print_findings(t, json);
-    bool good = !t->options->counters || file_write(t->options->counters, json, strlen(json), "\n", 1, error);
+    bool good = !t->options->counters ||
+                file_write(t->options->counters, json, strlen(json), "\n", 1, error);
     if (!good) task_error(t, "--counters %s.", error);
     free(json);
     return good;

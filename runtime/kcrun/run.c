@@ -20,7 +20,8 @@ static bool open_device(task *t, options *o, char *name, size_t size) {
     }
     if (!session_open(t, o->device, &t->on)) return false;
     t->simulated = is_simulator(t);
-    if (o->has_seed && t->simulated && kcrt_device_set_seed(t->on.device, o->seed)) return task_kcrt_error(t);
+    if (o->has_seed && t->simulated && kcrt_device_set_seed(t->on.device, o->seed))
+        return task_kcrt_error(t);
     return true;
 }
 
@@ -47,7 +48,8 @@ int kcrt_run_main(int argc, char **argv) {
     if (status) return status;
     t = (task){.options = &o};
     bool good = open_device(&t, &o, name, sizeof name) && run(&t);
-    for (int a = 0; a < t.arg_count; a++) array_free(&t.args[a].host);
+    for (int a = 0; a < t.arg_count; a++)
+        array_free(&t.args[a].host);
     session_close(&t.on);
     return good ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-// One run: the function on a device, its arguments in host memory, and where they are on the device.
+// One run: the function on a device, its arguments in host memory, and where they are on the
+// device.
 #ifndef KCRUN_TASK_H
 #define KCRUN_TASK_H
 
@@ -16,18 +17,18 @@ typedef struct {
 typedef struct {
     kcrt_arg_info info;
     kc_dtype type;
-    spec from;                 // inputs
-    array host;                // inputs: the values; outputs: the results, dense
+    spec from;                      // inputs
+    array host;                     // inputs: the values; outputs: the results, dense
     int64_t strides[KCRT_MAX_RANK]; // in elements, on the device
-    size_t span;               // bytes from the first element to past the last, on the device
-    void *memory;              // on the device
+    size_t span;                    // bytes from the first element to past the last, on the device
+    void *memory;                   // on the device
     DLTensor tensor;
 } argument;
 
 typedef struct {
     const options *options;
     session on;
-    bool simulated;            // counts and finds: its buffers have no guard zones
+    bool simulated; // counts and finds: its buffers have no guard zones
     argument args[KCRT_MAX_ARGS];
     int arg_count;
     int64_t values[2 * KCRT_MAX_NAMES];
@@ -50,18 +51,25 @@ bool inputs_prepare(task *);
 
 // launch.c: copies in, launches, waits, copies out; frees device memory in any case.
 bool task_execute(task *);
-// The same inputs on `ref`: dense outputs as doubles before rounding, and bounds; lists by argument, entries owned by the
-// caller. Integer outputs also in `exact`.
-bool task_reference(const task *, const session *ref, double **values, double **bounds, array *exact);
+// The same inputs on `ref`: dense outputs as doubles before rounding, and bounds; lists by
+// argument, entries owned by the caller. Integer outputs also in `exact`.
+bool task_reference(const task *, const session *ref, double **values, double **bounds,
+                    array *exact);
 void task_scatter(const argument *, const void *dense, void *strided); // and back
 void task_gather(const argument *, const void *strided, void *dense);
 
 // check.c: true when every output is within its bound. Prints what it found.
-typedef struct { const char *output; double worst; size_t wrong, index; double got, want, bound; } check_result;
+typedef struct {
+    const char *output;
+    double worst;
+    size_t wrong, index;
+    double got, want, bound;
+} check_result;
 bool check_outputs(const task *, check_result *results, int *count);
 
 // report.c
-bool outputs_deliver(const task *, const check_result *, int checked); // files, or a summary on stdout
+bool outputs_deliver(const task *, const check_result *,
+                     int checked); // files, or a summary on stdout
 bool counters_deliver(const task *, bool *findings);
 
 #endif

@@ -1,9 +1,11 @@
-// What a launch costs beyond the bare driver call: kcrt_launch on a driver that does nothing, against calling that driver
-// directly. The target is within 1 microsecond.
+// What a launch costs beyond the bare driver call: kcrt_launch on a driver that does nothing,
+// against calling that driver directly. The target is within 1 microsecond.
 //
-//     launch_cost LIBNULL_CUDA.so [LAUNCHES]     prints one line of JSON; exit 1 when the target is missed
+//     launch_cost LIBNULL_CUDA.so [LAUNCHES]     prints one line of JSON; exit 1 when the target is
+//     missed
 //
-// The function is a linear layer: five arguments of rank 1 and 2, a stride name, two variants, nine kernel parameters.
+// The function is a linear layer: five arguments of rank 1 and 2, a stride name, two variants, nine
+// kernel parameters.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,17 +17,26 @@
 #include "tests/unit/runtime/pack.h"
 
 static const char function[] =
-    "{\"name\":\"linear\",\"dims\":[{\"name\":\"M\"},{\"name\":\"K\",\"multiple_of\":8},{\"name\":\"N\"}],\"strides\":[{\"name\":\"ldw\"}],"
-    "\"args\":[{\"name\":\"x\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f16\",\"shape\":[\"M\",\"K\"]},"
-    "{\"name\":\"w\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f16\",\"shape\":[\"K\",\"N\"],\"strides\":[\"ldw\",1]},"
-    "{\"name\":\"b\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f16\",\"shape\":[\"N\"]},"
-    "{\"name\":\"alpha\",\"direction\":\"input\",\"kind\":\"scalar\",\"type\":\"f32\",\"shape\":[]},"
-    "{\"name\":\"y\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"f16\",\"shape\":[\"M\",\"N\"]}],"
+    "{\"name\":\"linear\",\"dims\":[{\"name\":\"M\"},{\"name\":\"K\",\"multiple_of\":8},{\"name\":"
+    "\"N\"}],\"strides\":[{\"name\":\"ldw\"}],"
+    "\"args\":[{\"name\":\"x\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f16\","
+    "\"shape\":[\"M\",\"K\"]},"
+    "{\"name\":\"w\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f16\",\"shape\":[\"K\","
+    "\"N\"],\"strides\":[\"ldw\",1]},"
+    "{\"name\":\"b\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f16\",\"shape\":[\"N\"]"
+    "},"
+    "{\"name\":\"alpha\",\"direction\":\"input\",\"kind\":\"scalar\",\"type\":\"f32\",\"shape\":[]}"
+    ","
+    "{\"name\":\"y\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"f16\",\"shape\":["
+    "\"M\",\"N\"]}],"
     "\"targets\":[{\"triple\":\"cuda\",\"arch\":\"sm_80\",\"images\":[0],\"variants\":[%s]}]}";
 static const char variant[] =
-    "{%s\"steps\":[{\"kernel\":\"k\",\"grid\":[\"cdiv(M, 64) * cdiv(N, 64)\",1,1],\"block\":[128,1,1],\"shared\":\"64 * 72 * 4\",\"args\":["
-    "{\"pointer\":\"x\"},{\"pointer\":\"w\"},{\"pointer\":\"b\"},{\"scalar\":\"alpha\"},{\"pointer\":\"y\"},{\"expr\":\"M\",\"type\":\"i32\"},"
-    "{\"expr\":\"K\",\"type\":\"i32\"},{\"expr\":\"N\",\"type\":\"i32\"},{\"expr\":\"ldw\",\"type\":\"i64\"}]}]}";
+    "{%s\"steps\":[{\"kernel\":\"k\",\"grid\":[\"cdiv(M, 64) * cdiv(N, "
+    "64)\",1,1],\"block\":[128,1,1],\"shared\":\"64 * 72 * 4\",\"args\":["
+    "{\"pointer\":\"x\"},{\"pointer\":\"w\"},{\"pointer\":\"b\"},{\"scalar\":\"alpha\"},{"
+    "\"pointer\":\"y\"},{\"expr\":\"M\",\"type\":\"i32\"},"
+    "{\"expr\":\"K\",\"type\":\"i32\"},{\"expr\":\"N\",\"type\":\"i32\"},{\"expr\":\"ldw\","
+    "\"type\":\"i64\"}]}]}";
 
 static int launches = 2000000;
 
@@ -44,7 +55,9 @@ static pack build(void) {
     static const char ptx[] = ".version 7.0\n.target sm_80\n.address_size 64\n";
     pack_image image = {"cuda", "sm_80", "ptx", ptx, sizeof ptx};
     char one[1024], two[1024], both[2200], all[4000];
-    snprintf(one, sizeof one, variant, "\"when\":\"K % 8 == 0 and N % 8 == 0 and ldw % 8 == 0 and align.x >= 16 and align.w >= 16 and align.y >= 16\",");
+    snprintf(one, sizeof one, variant,
+             "\"when\":\"K % 8 == 0 and N % 8 == 0 and ldw % 8 == 0 and align.x >= 16 and align.w "
+             ">= 16 and align.y >= 16\",");
     snprintf(two, sizeof two, variant, "");
     snprintf(both, sizeof both, "%s,%s", one, two);
     snprintf(all, sizeof all, function, both);
@@ -60,9 +73,12 @@ static double through_kcrt(kcrt_device *device, kcrt_function *f, kcrt_stream *s
     DLDevice on = kcrt_device_dl(device);
     double start = now();
     for (int i = 0; i < launches; i++) {
-        DLTensor x = kcrt_tensor(on, memory, kcrt_dtype(2, 16), 2, sx, NULL), w = kcrt_tensor(on, memory, kcrt_dtype(2, 16), 2, sw, tw);
-        DLTensor b = kcrt_tensor(on, memory, kcrt_dtype(2, 16), 1, &N, NULL), y = kcrt_tensor(on, memory, kcrt_dtype(2, 16), 2, sy, NULL);
-        x.byte_offset = 0, w.byte_offset = 65536, b.byte_offset = 65536 + 262144, y.byte_offset = 65536 + 262144 + 1024;
+        DLTensor x = kcrt_tensor(on, memory, kcrt_dtype(2, 16), 2, sx, NULL),
+                 w = kcrt_tensor(on, memory, kcrt_dtype(2, 16), 2, sw, tw);
+        DLTensor b = kcrt_tensor(on, memory, kcrt_dtype(2, 16), 1, &N, NULL),
+                 y = kcrt_tensor(on, memory, kcrt_dtype(2, 16), 2, sy, NULL);
+        x.byte_offset = 0, w.byte_offset = 65536, b.byte_offset = 65536 + 262144,
+        y.byte_offset = 65536 + 262144 + 1024;
         void *args[] = {&x, &w, &b, &alpha, &y};
         if (kcrt_launch(f, stream, args, 5, NULL, 0)) return -1;
     }
@@ -72,13 +88,15 @@ static double through_kcrt(kcrt_device *device, kcrt_function *f, kcrt_stream *s
 }
 
 static double direct(void *library) {
-    CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
+    CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                       unsigned, CUstream, void **, void **);
     *(void **)&launch = dlsym(library, "cuLaunchKernel");
     unsigned long long values[9] = {0};
     void *parameters[9];
     double start = now();
     for (int i = 0; i < launches; i++) {
-        for (int p = 0; p < 9; p++) values[p] = (unsigned)i, parameters[p] = &values[p];
+        for (int p = 0; p < 9; p++)
+            values[p] = (unsigned)i, parameters[p] = &values[p];
         launch(NULL, 16, 1, 1, 128, 1, 1, 0, NULL, parameters, NULL);
     }
     return (now() - start) / launches;
@@ -104,7 +122,9 @@ int main(int argc, char **argv) {
         if (a < best) best = a;
         if (b < bare) bare = b;
     }
-    printf("{\"launch_ns\": %.1f, \"driver_ns\": %.1f, \"overhead_ns\": %.1f, \"target_ns\": 1000}\n", best * 1e9, bare * 1e9, (best - bare) * 1e9);
+    printf(
+        "{\"launch_ns\": %.1f, \"driver_ns\": %.1f, \"overhead_ns\": %.1f, \"target_ns\": 1000}\n",
+        best * 1e9, bare * 1e9, (best - bare) * 1e9);
     kcrt_stream_free(stream);
     kcrt_module_unload(module);
     kcrt_device_close(device);

@@ -1,11 +1,12 @@
-// Bytes into the package reader, the manifest reader and the loader: a status each time, never a fault. What loads is
-// launched, on a device that does nothing.
+// Bytes into the package reader, the manifest reader and the loader: a status each time, never a
+// fault. What loads is launched, on a device that does nothing.
 //
 //     fuzz_package [SECONDS [SEED]]
 //
-// Without arguments the corpus is run once, with every truncation. With a time, packages are mutated for so long: half of
-// them as bytes, half as manifest text and images with the hashes made right again. The seed is printed, and the input
-// that brought the program down is written to fuzz_package.crash in the current folder.
+// Without arguments the corpus is run once, with every truncation. With a time, packages are
+// mutated for so long: half of them as bytes, half as manifest text and images with the hashes made
+// right again. The seed is printed, and the input that brought the program down is written to
+// fuzz_package.crash in the current folder.
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -44,14 +45,16 @@ static uint32_t next_random(uint32_t below) {
     return below ? (uint32_t)(random_state >> 33) % below : 0;
 }
 
-// ---- A device that takes everything and does nothing ----------------------------------------------------------------
+// ---- A device that takes everything and does nothing --------------------------------------------
 
-static int take_all(void *d, const char *triple, const char *arch, const char *role, const char **reason) {
+static int take_all(void *d, const char *triple, const char *arch, const char *role,
+                    const char **reason) {
     (void)d, (void)triple, (void)arch, (void)reason;
     return strcmp(role, "ir") != 0;
 }
 
-static kcrt_status no_copy(void *d, kcrt_copy_kind kind, void *dst, uint64_t to, const void *src, uint64_t from, size_t n, void *stream) {
+static kcrt_status no_copy(void *d, kcrt_copy_kind kind, void *dst, uint64_t to, const void *src,
+                           uint64_t from, size_t n, void *stream) {
     (void)d, (void)kind, (void)dst, (void)to, (void)src, (void)from, (void)n, (void)stream;
     return KCRT_OK;
 }
@@ -80,7 +83,7 @@ static void check(bool good, const char *what) {
     abort();
 }
 
-// ---- One input ------------------------------------------------------------------------------------------------------
+// ---- One input ----------------------------------------------------------------------------------
 
 static void launch(kcrt_function *f, int64_t extent) {
     _Alignas(256) static unsigned char memory[64 * 256];
@@ -90,14 +93,16 @@ static void launch(kcrt_function *f, int64_t extent) {
     uint64_t scalar = 0;
     void *args[64 + 128];
     int n = kcrt_function_arg_count(f), count = n;
-    for (int i = 0; i < 256; i++) values[i] = extent, known[i] = 1;
+    for (int i = 0; i < 256; i++)
+        values[i] = extent, known[i] = 1;
     for (int a = 0; a < n; a++) {
         kcrt_arg_info info;
         check(!kcrt_function_arg(f, a, &info), "an argument is missing");
         args[a] = &scalar;
         if (info.is_scalar) continue;
         if (kcrt_function_shape(f, a, values, known, shapes[a], strides[a])) return;
-        tensors[a] = kcrt_tensor(kcrt_function_device(f), memory + 256 * a, info.dtype, info.rank, shapes[a], strides[a]);
+        tensors[a] = kcrt_tensor(kcrt_function_device(f), memory + 256 * a, info.dtype, info.rank,
+                                 shapes[a], strides[a]);
         args[a] = &tensors[a];
     }
     for (int s = 0; s < kcrt_function_symbol_count(f); s++) {
@@ -129,21 +134,25 @@ static void run(const unsigned char *bytes, size_t size) {
     fake_log[0] = 0;
 }
 
-// ---- Mutations ------------------------------------------------------------------------------------------------------
+// ---- Mutations ----------------------------------------------------------------------------------
 
 static void mutate(unsigned char *bytes, size_t size, bool text) {
     static const char alphabet[] = "0123456789999\"\"[]{},,::-abMNKxyz *+/%().<=\\";
     for (uint32_t i = 0, n = 1 + next_random(4); i < n && size; i++) {
         size_t at = next_random((uint32_t)size);
         size_t length = next_random(4) ? 1 : next_random(24), from = next_random((uint32_t)size);
-        if (length == 1) bytes[at] = text ? (unsigned char)alphabet[next_random(sizeof alphabet - 1)] : (unsigned char)next_random(256);
-        else if (at + length <= size && from + length <= size) memmove(bytes + at, bytes + from, length);
+        if (length == 1)
+            bytes[at] = text ? (unsigned char)alphabet[next_random(sizeof alphabet - 1)]
+                             : (unsigned char)next_random(256);
+        else if (at + length <= size && from + length <= size)
+            memmove(bytes + at, bytes + from, length);
     }
 }
 
 // Where the manifest's text holds the hash of an image, the new one takes its place.
 static void fix_hash(char *manifest, const char *old, const char *new) {
-    for (char *at = manifest; (at = strstr(at, old)); at += 64) memcpy(at, new, 64);
+    for (char *at = manifest; (at = strstr(at, old)); at += 64)
+        memcpy(at, new, 64);
 }
 
 static void mutate_inside(const unsigned char *bytes, size_t size) {
@@ -168,7 +177,8 @@ static void mutate_inside(const unsigned char *bytes, size_t size) {
         pack p = pack_with(manifest, images, package.count - 1);
         input_size = p.size < INPUT_LIMIT ? p.size : INPUT_LIMIT;
         memcpy(input, p.data, input_size);
-        for (int i = 1; i < package.count; i++) free((void *)(uintptr_t)images[i - 1].bytes);
+        for (int i = 1; i < package.count; i++)
+            free((void *)(uintptr_t)images[i - 1].bytes);
         free(p.data);
         free(manifest);
         free(images);
@@ -176,19 +186,24 @@ static void mutate_inside(const unsigned char *bytes, size_t size) {
     kcrt_arena_release(&arena);
 }
 
-// ---- The corpus -----------------------------------------------------------------------------------------------------
+// ---- The corpus ---------------------------------------------------------------------------------
 
-static struct { unsigned char *bytes; size_t size; } seeds[SEED_LIMIT];
+static struct {
+    unsigned char *bytes;
+    size_t size;
+} seeds[SEED_LIMIT];
 static int seed_count;
 
 static void read_corpus(const char *folder) {
     DIR *directory = opendir(folder);
-    for (struct dirent *entry; directory && (entry = readdir(directory)) && seed_count < SEED_LIMIT;) {
+    for (struct dirent *entry;
+         directory && (entry = readdir(directory)) && seed_count < SEED_LIMIT;) {
         char path[1024];
         void *bytes;
         size_t size;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] == '.' || kcrt_file_read(path, &bytes, &size) || size > INPUT_LIMIT) continue;
+        if (entry->d_name[0] == '.' || kcrt_file_read(path, &bytes, &size) || size > INPUT_LIMIT)
+            continue;
         seeds[seed_count].bytes = bytes;
         seeds[seed_count++].size = size;
     }
@@ -224,8 +239,10 @@ int main(int argc, char **argv) {
     api.memset = no_memset;
     api.alloc = small_alloc;
     api.attr = attribute;
-    if (kcrt_device_register("fuzz", kDLExtDev, &api) || kcrt_device_open("fuzz", &device)) return 1;
-    for (int i = 0; i < 3; i++) signal((int[]){SIGSEGV, SIGABRT, SIGBUS}[i], on_signal);
+    if (kcrt_device_register("fuzz", kDLExtDev, &api) || kcrt_device_open("fuzz", &device))
+        return 1;
+    for (int i = 0; i < 3; i++)
+        signal((int[]){SIGSEGV, SIGABRT, SIGBUS}[i], on_signal);
     if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(save_input);
     read_corpus("tests/fuzz/corpus/package");
     check(seed_count > 0, "there is no corpus: run it from the root of the repository");
@@ -235,7 +252,8 @@ int main(int argc, char **argv) {
         printf("seed %llu\n", (unsigned long long)random_state);
         run_for(atof(argv[1]));
     }
-    for (int i = 0; i < seed_count; i++) free(seeds[i].bytes);
+    for (int i = 0; i < seed_count; i++)
+        free(seeds[i].bytes);
     kcrt_device_close(device);
     printf("fuzz_package: %d seeds, %ld loaded, %ld launches\n", seed_count, accepted, launched);
     return 0;

@@ -1,7 +1,8 @@
-// A plug-in device for tests: memory is malloc'ed, a launch is written down. Its dl type is kDLExtDev.
+// A plug-in device for tests: memory is malloc'ed, a launch is written down. Its dl type is
+// kDLExtDev.
 //
-// An image whose text starts with "no" is turned away with the rest of the text as the reason. Every symbol is a kernel
-// but "missing".
+// An image whose text starts with "no" is turned away with the rest of the text as the reason.
+// Every symbol is a kernel but "missing".
 #ifndef TEST_FAKE_H
 #define TEST_FAKE_H
 
@@ -38,7 +39,8 @@ static kcrt_status fake_count(void *user, int *out) {
 
 static kcrt_status fake_open(void *user, const char *which, int *ordinal, void **device) {
     (void)user;
-    if (which && strcmp(which, "0") && strcmp(which, "1")) return kcrt_fail(KCRT_NO_DEVICE, "There is no fake:%s.", which);
+    if (which && strcmp(which, "0") && strcmp(which, "1"))
+        return kcrt_fail(KCRT_NO_DEVICE, "There is no fake:%s.", which);
     *ordinal = which ? which[0] - '0' : 0;
     *device = &fake_seen;
     return KCRT_OK;
@@ -82,15 +84,16 @@ static uint64_t fake_address(void *base, uint64_t offset) {
     return (uint64_t)(uintptr_t)base + offset;
 }
 
-static kcrt_status fake_copy(void *device, kcrt_copy_kind kind, void *dst, uint64_t dst_offset, const void *src, uint64_t src_offset,
-                             size_t bytes, void *stream) {
+static kcrt_status fake_copy(void *device, kcrt_copy_kind kind, void *dst, uint64_t dst_offset,
+                             const void *src, uint64_t src_offset, size_t bytes, void *stream) {
     (void)device, (void)stream;
     memcpy((char *)dst + dst_offset, (const char *)src + src_offset, bytes);
     fake_note(kind == KCRT_DEVICE_TO_DEVICE ? "copy" : kind == KCRT_HOST_TO_DEVICE ? "in" : "out");
     return KCRT_OK;
 }
 
-static kcrt_status fake_memset(void *device, void *base, uint64_t offset, int value, size_t bytes, void *stream) {
+static kcrt_status fake_memset(void *device, void *base, uint64_t offset, int value, size_t bytes,
+                               void *stream) {
     (void)device, (void)stream;
     memset((char *)base + offset, value, bytes);
     fake_note("memset");
@@ -103,17 +106,20 @@ static kcrt_status fake_is_capturing(void *device, void *stream, int *out) {
     return KCRT_OK;
 }
 
-static int fake_rank(void *device, const char *triple, const char *arch, const char *role, const char **reason) {
+static int fake_rank(void *device, const char *triple, const char *arch, const char *role,
+                     const char **reason) {
     (void)device, (void)role;
     if (strcmp(triple, "fake")) return 0;
     *reason = "not a fake architecture";
     return arch[0] == 'f' ? arch[1] - '0' + 1 : 0;
 }
 
-static kcrt_status fake_module_load(void *device, const char *role, const void *image, size_t size, void **module) {
+static kcrt_status fake_module_load(void *device, const char *role, const void *image, size_t size,
+                                    void **module) {
     (void)device, (void)role;
     fake_note("load");
-    if (size > 2 && !memcmp(image, "no", 2)) return kcrt_fail(KCRT_NO_IMAGE, "%.*s", (int)(size - 3), (const char *)image + 3);
+    if (size > 2 && !memcmp(image, "no", 2))
+        return kcrt_fail(KCRT_NO_IMAGE, "%.*s", (int)(size - 3), (const char *)image + 3);
     *module = (void *)(uintptr_t)image;
     fake_live_modules++;
     return KCRT_OK;
@@ -124,14 +130,17 @@ static void fake_module_unload(void *device, void *module) {
     fake_live_modules--;
 }
 
-static kcrt_status fake_kernel_get(void *device, void *module, const char *symbol, uint64_t max_shared, void **kernel) {
+static kcrt_status fake_kernel_get(void *device, void *module, const char *symbol,
+                                   uint64_t max_shared, void **kernel) {
     (void)device, (void)module, (void)max_shared;
-    if (!strcmp(symbol, "missing")) return kcrt_fail(KCRT_BAD_PACKAGE, "The image has no kernel `missing`.");
+    if (!strcmp(symbol, "missing"))
+        return kcrt_fail(KCRT_BAD_PACKAGE, "The image has no kernel `missing`.");
     *kernel = (void *)(uintptr_t)symbol; // lives as long as the manifest
     return KCRT_OK;
 }
 
-static kcrt_status fake_launch(void *device, void *kernel, const kcrt_launch_shape *shape, const kcrt_kernel_arg *args, int n, void *stream) {
+static kcrt_status fake_launch(void *device, void *kernel, const kcrt_launch_shape *shape,
+                               const kcrt_kernel_arg *args, int n, void *stream) {
     (void)device, (void)stream;
     fake_seen.count++;
     snprintf(fake_seen.kernel, sizeof fake_seen.kernel, "%s", (const char *)kernel);
@@ -143,11 +152,24 @@ static kcrt_status fake_launch(void *device, void *kernel, const kcrt_launch_sha
 }
 
 static kcrt_device_api fake_api = {
-    .size = sizeof(kcrt_device_api), .version = KCRT_DEVICE_API_VERSION,
-    .count = fake_count, .open = fake_open, .close = fake_close, .attr = fake_attr, .string = fake_string,
-    .alloc = fake_alloc, .free = fake_free, .address = fake_address, .copy = fake_copy, .memset = fake_memset,
-    .stream_capturing = fake_is_capturing, .rank = fake_rank, .module_load = fake_module_load,
-    .module_unload = fake_module_unload, .kernel_get = fake_kernel_get, .launch = fake_launch,
+    .size = sizeof(kcrt_device_api),
+    .version = KCRT_DEVICE_API_VERSION,
+    .count = fake_count,
+    .open = fake_open,
+    .close = fake_close,
+    .attr = fake_attr,
+    .string = fake_string,
+    .alloc = fake_alloc,
+    .free = fake_free,
+    .address = fake_address,
+    .copy = fake_copy,
+    .memset = fake_memset,
+    .stream_capturing = fake_is_capturing,
+    .rank = fake_rank,
+    .module_load = fake_module_load,
+    .module_unload = fake_module_unload,
+    .kernel_get = fake_kernel_get,
+    .launch = fake_launch,
 };
 
 #endif

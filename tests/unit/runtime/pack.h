@@ -23,7 +23,8 @@ typedef struct {
 } pack_image;
 
 static inline void put_number(unsigned char *at, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; i++) at[i] = (unsigned char)(value >> 8 * i);
+    for (int i = 0; i < bytes; i++)
+        at[i] = (unsigned char)(value >> 8 * i);
 }
 
 // Appends one offload binary: header, entry, string map, strings, image.
@@ -64,8 +65,10 @@ static inline char *pack_images_json(const pack_image *images, int count) {
     for (int i = 0; i < count; i++) {
         char hex[65];
         kcrt_sha256_hex(images[i].bytes, images[i].size, hex);
-        at += sprintf(at, "%s{\"triple\":\"%s\",\"arch\":\"%s\",\"role\":\"%s\",\"sha256\":\"%s\",\"size\":%zu}", i ? "," : "",
-                      images[i].triple, images[i].arch, images[i].role, hex, images[i].size);
+        at += sprintf(
+            at,
+            "%s{\"triple\":\"%s\",\"arch\":\"%s\",\"role\":\"%s\",\"sha256\":\"%s\",\"size\":%zu}",
+            i ? "," : "", images[i].triple, images[i].arch, images[i].role, hex, images[i].size);
     }
     sprintf(at, "]");
     return text;
@@ -76,16 +79,21 @@ static inline pack pack_with(const char *manifest, const pack_image *images, int
     pack p = {NULL, 0};
     pack_image first = {"kc", "manifest", "manifest", manifest, strlen(manifest)};
     pack_entry(&p, 0, 0, &first);
-    for (int i = 0; i < count; i++) pack_entry(&p, strcmp(images[i].role, "ptx") ? 1 : 5, 2, &images[i]);
+    for (int i = 0; i < count; i++)
+        pack_entry(&p, strcmp(images[i].role, "ptx") ? 1 : 5, 2, &images[i]);
     return p;
 }
 
-// A package of module `m` with those functions (the inside of the list) and, before it, further top-level keys.
-static inline pack pack_functions(const char *functions, const char *more, const pack_image *images, int count) {
+// A package of module `m` with those functions (the inside of the list) and, before it, further
+// top-level keys.
+static inline pack pack_functions(const char *functions, const char *more, const pack_image *images,
+                                  int count) {
     char *list = pack_images_json(images, count);
     size_t size = strlen(list) + strlen(functions) + strlen(more) + 200;
     char *manifest = malloc(size);
-    snprintf(manifest, size, "{\"format\":1,\"module\":\"m\",\"tools\":{},\"images\":%s,%s\"functions\":[%s]}", list, more, functions);
+    snprintf(manifest, size,
+             "{\"format\":1,\"module\":\"m\",\"tools\":{},\"images\":%s,%s\"functions\":[%s]}",
+             list, more, functions);
     pack p = pack_with(manifest, images, count);
     free(manifest);
     free(list);

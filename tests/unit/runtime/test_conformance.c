@@ -1,7 +1,8 @@
 // One suite over every device that is there: the plug-in one, real GPUs, simulators, the reference.
 //
-// A device that is not there is skipped and said so. What a device does not have is asked for through its status
-// (KCRT_UNSUPPORTED), never known by name; only the image that is launched depends on the kind.
+// A device that is not there is skipped and said so. What a device does not have is asked for
+// through its status (KCRT_UNSUPPORTED), never known by name; only the image that is launched
+// depends on the kind.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,9 @@ static kcrt_device *device;
 #define OK(call)                                                                                   \
     do {                                                                                           \
         kcrt_status status_ = (call);                                                              \
-        if (status_) fail_msg("%s: %s: %s (%s)", device_name, #call, kcrt_last_error(), kcrt_status_name(status_)); \
+        if (status_)                                                                               \
+            fail_msg("%s: %s: %s (%s)", device_name, #call, kcrt_last_error(),                     \
+                     kcrt_status_name(status_));                                                   \
     } while (0)
 
 static kcrt_place on(void *base, size_t offset) {
@@ -45,7 +48,8 @@ static void test_identity(void **state) {
     OK(kcrt_device_string(device, KCRT_ATTR_ARCH, tiny, sizeof tiny));
     assert_true(strlen(tiny) <= 2 && !strncmp(text, tiny, strlen(tiny)));
     assert_int_equal(kcrt_device_attr(device, KCRT_ATTR_NAME, &value), KCRT_INVALID_ARGUMENT);
-    assert_int_equal(kcrt_device_string(device, KCRT_ATTR_WARP_SIZE, text, sizeof text), KCRT_INVALID_ARGUMENT);
+    assert_int_equal(kcrt_device_string(device, KCRT_ATTR_WARP_SIZE, text, sizeof text),
+                     KCRT_INVALID_ARGUMENT);
 }
 
 static void test_attributes(void **state) {
@@ -65,9 +69,11 @@ static void test_alloc(void **state) {
         OK(kcrt_alloc(device, (size_t)1 << 2 * i, &p[i]));
         assert_non_null(p[i]);
         assert_int_equal((uintptr_t)p[i] % 256, 0);
-        for (int j = 0; j < i; j++) assert_ptr_not_equal(p[i], p[j]);
+        for (int j = 0; j < i; j++)
+            assert_ptr_not_equal(p[i], p[j]);
     }
-    for (int i = 0; i < 8; i++) OK(kcrt_free(device, p[i]));
+    for (int i = 0; i < 8; i++)
+        OK(kcrt_free(device, p[i]));
     void *none = &none;
     OK(kcrt_alloc(device, 0, &none));
     assert_null(none);
@@ -79,7 +85,8 @@ static void test_copies(void **state) {
     enum { N = 100003 };
     unsigned char *a = malloc(N), *b = calloc(1, N);
     void *p, *q;
-    for (int i = 0; i < N; i++) a[i] = (unsigned char)(i * 7 + i / 256);
+    for (int i = 0; i < N; i++)
+        a[i] = (unsigned char)(i * 7 + i / 256);
     OK(kcrt_alloc(device, N, &p));
     OK(kcrt_alloc(device, N, &q));
     OK(kcrt_copy(on(p, 0), host(a), N, NULL));
@@ -172,9 +179,13 @@ static void *work(void *argument) {
         unsigned char out[64], in[64];
         void *p;
         memset(in, i, sizeof in);
-        if (kcrt_alloc(device, 64, &p) || kcrt_copy(on(p, 0), host(in), 64, NULL) || kcrt_copy(host(out), on(p, 0), 64, NULL) || kcrt_free(device, p)) return NULL;
+        if (kcrt_alloc(device, 64, &p) || kcrt_copy(on(p, 0), host(in), 64, NULL) ||
+            kcrt_copy(host(out), on(p, 0), 64, NULL) || kcrt_free(device, p))
+            return NULL;
         if (memcmp(in, out, 64)) return NULL;
-        if (kcrt_alloc(NULL, 1, &p) != KCRT_INVALID_ARGUMENT || !strstr(kcrt_last_error(), "kcrt_alloc")) return NULL;
+        if (kcrt_alloc(NULL, 1, &p) != KCRT_INVALID_ARGUMENT ||
+            !strstr(kcrt_last_error(), "kcrt_alloc"))
+            return NULL;
     }
     *fine = 1;
     return NULL;
@@ -184,53 +195,70 @@ static void test_threads(void **state) {
     (void)state;
     pthread_t threads[4];
     unsigned char fine[4] = {0};
-    for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, work, &fine[i]), 0);
-    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
-    for (int i = 0; i < 4; i++) assert_int_equal(fine[i], 1);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &fine[i]), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(fine[i], 1);
 }
 
-// ---- A kernel, where the device takes PTX ---------------------------------------------------------------------------
+// ---- A kernel, where the device takes PTX -------------------------------------------------------
 
 static const char ptx[] =
     ".version 6.4\n.target sm_75\n.address_size 64\n"
-    ".visible .entry saxpy(.param .f32 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param .u64 p4)\n{\n"
+    ".visible .entry saxpy(.param .f32 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param "
+    ".u64 p4)\n{\n"
     "  .reg .pred %p<2>; .reg .b32 %r<5>; .reg .f32 %f<5>; .reg .b64 %d<9>;\n"
-    "  ld.param.f32 %f1, [p0];\n  ld.param.u64 %d1, [p1];\n  ld.param.u64 %d2, [p2];\n  ld.param.u64 %d3, [p3];\n  ld.param.u64 %d4, [p4];\n"
-    "  mov.u32 %r1, %ctaid.x;\n  mov.u32 %r2, %ntid.x;\n  mov.u32 %r3, %tid.x;\n  mad.lo.s32 %r4, %r1, %r2, %r3;\n"
+    "  ld.param.f32 %f1, [p0];\n  ld.param.u64 %d1, [p1];\n  ld.param.u64 %d2, [p2];\n  "
+    "ld.param.u64 %d3, [p3];\n  ld.param.u64 %d4, [p4];\n"
+    "  mov.u32 %r1, %ctaid.x;\n  mov.u32 %r2, %ntid.x;\n  mov.u32 %r3, %tid.x;\n  mad.lo.s32 %r4, "
+    "%r1, %r2, %r3;\n"
     "  cvt.u64.u32 %d5, %r4;\n  setp.ge.u64 %p1, %d5, %d4;\n  @%p1 bra DONE;\n"
-    "  shl.b64 %d5, %d5, 2;\n  add.s64 %d6, %d1, %d5;\n  add.s64 %d7, %d2, %d5;\n  add.s64 %d8, %d3, %d5;\n"
-    "  ld.global.f32 %f2, [%d6];\n  ld.global.f32 %f3, [%d7];\n  fma.rn.f32 %f4, %f1, %f2, %f3;\n  st.global.f32 [%d8], %f4;\n"
+    "  shl.b64 %d5, %d5, 2;\n  add.s64 %d6, %d1, %d5;\n  add.s64 %d7, %d2, %d5;\n  add.s64 %d8, "
+    "%d3, %d5;\n"
+    "  ld.global.f32 %f2, [%d6];\n  ld.global.f32 %f3, [%d7];\n  fma.rn.f32 %f4, %f1, %f2, %f3;\n  "
+    "st.global.f32 [%d8], %f4;\n"
     "DONE:\n  ret;\n}\n";
 
 static const char saxpy[] =
     "{\"name\":\"saxpy\",\"dims\":[{\"name\":\"N\"}],\"args\":["
-    "{\"name\":\"alpha\",\"direction\":\"input\",\"kind\":\"scalar\",\"type\":\"f32\",\"shape\":[]},"
-    "{\"name\":\"x\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[\"N\"]},"
-    "{\"name\":\"y\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[\"N\"]},"
-    "{\"name\":\"z\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[\"N\"],\"alias\":\"y\"}],"
-    "\"targets\":[{\"triple\":\"cuda\",\"arch\":\"sm_75\",\"images\":[0],\"variants\":[{\"workspace\":\"N * 4\",\"steps\":["
+    "{\"name\":\"alpha\",\"direction\":\"input\",\"kind\":\"scalar\",\"type\":\"f32\",\"shape\":[]}"
+    ","
+    "{\"name\":\"x\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[\"N\"]"
+    "},"
+    "{\"name\":\"y\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[\"N\"]"
+    "},"
+    "{\"name\":\"z\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":["
+    "\"N\"],\"alias\":\"y\"}],"
+    "\"targets\":[{\"triple\":\"cuda\",\"arch\":\"sm_75\",\"images\":[0],\"variants\":[{"
+    "\"workspace\":\"N * 4\",\"steps\":["
     "{\"kernel\":\"saxpy\",\"grid\":[\"cdiv(N, 128)\",1,1],\"block\":[128,1,1],\"args\":["
-    "{\"scalar\":\"alpha\"},{\"pointer\":\"x\"},{\"pointer\":\"y\"},{\"workspace\":0},{\"expr\":\"N\",\"type\":\"i64\"}]},"
+    "{\"scalar\":\"alpha\"},{\"pointer\":\"x\"},{\"pointer\":\"y\"},{\"workspace\":0},{\"expr\":"
+    "\"N\",\"type\":\"i64\"}]},"
     "{\"copy\":{\"to\":{\"pointer\":\"z\"},\"from\":{\"workspace\":0},\"bytes\":\"N * 4\"}}]}]}]}";
 
 static void run_saxpy(kcrt_function *f, kcrt_stream *stream, int64_t n, bool in_place) {
     size_t bytes = (size_t)n * 4;
     float *x = malloc(bytes + 1), *y = malloc(bytes + 1), *z = malloc(bytes + 1), alpha = 2;
     void *px, *py, *pz;
-    for (int64_t i = 0; i < n; i++) x[i] = (float)i, y[i] = (float)(i % 10);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (float)i, y[i] = (float)(i % 10);
     OK(kcrt_alloc(device, bytes, &px));
     OK(kcrt_alloc(device, bytes, &py));
     OK(kcrt_alloc(device, bytes, &pz));
     OK(kcrt_copy(on(px, 0), host(x), bytes, stream));
     OK(kcrt_copy(on(py, 0), host(y), bytes, stream));
-    DLTensor tx = kcrt_tensor(kcrt_device_dl(device), px, kcrt_dtype(2, 32), 1, &n, NULL), ty = tx, tz = tx;
+    DLTensor tx = kcrt_tensor(kcrt_device_dl(device), px, kcrt_dtype(2, 32), 1, &n, NULL), ty = tx,
+             tz = tx;
     ty.data = py;
     tz.data = in_place ? py : pz;
     void *args[] = {&alpha, &tx, &ty, &tz};
     OK(kcrt_launch(f, stream, args, 4, NULL, 0));
     OK(kcrt_stream_sync(stream));
     OK(kcrt_copy(host(z), on(tz.data, 0), bytes, stream));
-    for (int64_t i = 0; i < n; i++) assert_true(z[i] == 2 * x[i] + y[i]);
+    for (int64_t i = 0; i < n; i++)
+        assert_true(z[i] == 2 * x[i] + y[i]);
     OK(kcrt_free(device, px));
     OK(kcrt_free(device, py));
     OK(kcrt_free(device, pz));
@@ -271,14 +299,15 @@ static void test_no_jit(void **state) {
     pack p = pack_functions(saxpy, "", &image, 1);
     kcrt_module *module;
     kcrt_load_options options = {.size = sizeof options, .no_jit = 1};
-    assert_int_equal(kcrt_module_load_memory(device, p.data, p.size, &options, &module), KCRT_NO_IMAGE);
+    assert_int_equal(kcrt_module_load_memory(device, p.data, p.size, &options, &module),
+                     KCRT_NO_IMAGE);
     assert_null(module);
     assert_non_null(strstr(kcrt_last_error(), device_name));
     assert_non_null(strstr(kcrt_last_error(), "`saxpy`"));
     free(p.data);
 }
 
-// ---- Running the suite ----------------------------------------------------------------------------------------------
+// ---- Running the suite --------------------------------------------------------------------------
 
 static int open_it(void **state) {
     (void)state;
@@ -291,7 +320,8 @@ static int close_it(void **state) {
     return 0;
 }
 
-// Companion libraries of the build that this program belongs to: BUILD/test/runtime/test_conformance.
+// Companion libraries of the build that this program belongs to:
+// BUILD/test/runtime/test_conformance.
 static void use_library(const char *variable, const char *file) {
     char path[PATH_MAX] = "", full[PATH_MAX + 64];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -302,10 +332,11 @@ static void use_library(const char *variable, const char *file) {
 
 static int run_suite(const char *name) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_identity),  cmocka_unit_test(test_attributes),  cmocka_unit_test(test_alloc),
-        cmocka_unit_test(test_copies),    cmocka_unit_test(test_streams),     cmocka_unit_test(test_workspace),
-        cmocka_unit_test(test_two_handles), cmocka_unit_test(test_threads),   cmocka_unit_test(test_kernel),
-        cmocka_unit_test(test_no_jit),
+        cmocka_unit_test(test_identity),    cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_alloc),       cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_streams),     cmocka_unit_test(test_workspace),
+        cmocka_unit_test(test_two_handles), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_kernel),      cmocka_unit_test(test_no_jit),
     };
     device_name = name;
     kcrt_status status = kcrt_device_open(name, &device);
@@ -318,11 +349,13 @@ static int run_suite(const char *name) {
 }
 
 int main(void) {
-    static const char *const names[] = {"fake", "cuda:0", "hip:0", "cuda-sim", "cuda-sim:sm_80", "hip-sim", "ref"};
+    static const char *const names[] = {"fake",           "cuda:0",  "hip:0", "cuda-sim",
+                                        "cuda-sim:sm_80", "hip-sim", "ref"};
     int failed = kcrt_device_register("fake", kDLExtDev, &fake_api) != KCRT_OK;
     use_library("KCRT_CUDA_SIM", "libkcsim_cuda.so");
     use_library("KCRT_HIP_SIM", "libkcsim_hip.so");
     use_library("KCRT_REF", "libkcrt_ref.so");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) failed += run_suite(names[i]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        failed += run_suite(names[i]);
     return failed != 0;
 }

@@ -1,4 +1,5 @@
-// The `cuda` device on a scripted driver: contexts restored, images walked through, errors worded, launches passed on.
+// The `cuda` device on a scripted driver: contexts restored, images walked through, errors worded,
+// launches passed on.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,28 +23,80 @@ static CUcontext context(char *p) {
     return (CUcontext)(void *)p;
 }
 
-static CUresult init(unsigned flags) { return flags ? 1 : CUDA_SUCCESS; }
-static CUresult driver_version(int *v) { *v = 13000; return CUDA_SUCCESS; }
-static CUresult error_name(CUresult r, const char **name) { *name = r == CUDA_ERROR_NO_BINARY_FOR_GPU ? "NO_BINARY" : "SOME_ERROR"; return CUDA_SUCCESS; }
-static CUresult error_string(CUresult r, const char **text) { (void)r; *text = "the driver's text"; return CUDA_SUCCESS; }
-static CUresult device_count(int *n) { *n = 1; return CUDA_SUCCESS; }
-static CUresult device_get(CUdevice *d, int ordinal) { *d = ordinal + 40; return CUDA_SUCCESS; }
-static CUresult device_name(char *name, int n, CUdevice d) { (void)d; snprintf(name, (size_t)n, "Scripted"); return CUDA_SUCCESS; }
-static CUresult total_memory(size_t *bytes, CUdevice d) { *bytes = d == 40 ? 123456 : 0; return CUDA_SUCCESS; }
+static CUresult init(unsigned flags) {
+    return flags ? 1 : CUDA_SUCCESS;
+}
+static CUresult driver_version(int *v) {
+    *v = 13000;
+    return CUDA_SUCCESS;
+}
+static CUresult error_name(CUresult r, const char **name) {
+    *name = r == CUDA_ERROR_NO_BINARY_FOR_GPU ? "NO_BINARY" : "SOME_ERROR";
+    return CUDA_SUCCESS;
+}
+static CUresult error_string(CUresult r, const char **text) {
+    (void)r;
+    *text = "the driver's text";
+    return CUDA_SUCCESS;
+}
+static CUresult device_count(int *n) {
+    *n = 1;
+    return CUDA_SUCCESS;
+}
+static CUresult device_get(CUdevice *d, int ordinal) {
+    *d = ordinal + 40;
+    return CUDA_SUCCESS;
+}
+static CUresult device_name(char *name, int n, CUdevice d) {
+    (void)d;
+    snprintf(name, (size_t)n, "Scripted");
+    return CUDA_SUCCESS;
+}
+static CUresult total_memory(size_t *bytes, CUdevice d) {
+    *bytes = d == 40 ? 123456 : 0;
+    return CUDA_SUCCESS;
+}
 
 static CUresult device_attribute(int *value, CUdevice_attribute a, CUdevice d) {
     (void)d;
-    *value = a == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : a == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN ? 232448 : 0;
+    *value = a == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR            ? 9
+             : a == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN ? 232448
+                                                                          : 0;
     return a == CU_DEVICE_ATTRIBUTE_CLOCK_RATE ? 1 : CUDA_SUCCESS;
 }
 
-static CUresult retain(CUcontext *c, CUdevice d) { (void)d; *c = context(&ours); retained++; return CUDA_SUCCESS; }
-static CUresult release_context(CUdevice d) { (void)d; retained--; return CUDA_SUCCESS; }
-static CUresult get_current(CUcontext *c) { *c = depth ? stack[depth - 1] : NULL; return CUDA_SUCCESS; }
-static CUresult push(CUcontext c) { stack[depth++] = c; most_depth = depth > most_depth ? depth : most_depth; return CUDA_SUCCESS; }
-static CUresult pop(CUcontext *c) { *c = stack[--depth]; return CUDA_SUCCESS; }
-static CUresult context_sync(void) { return CUDA_SUCCESS; }
-static CUresult memory_info(size_t *available, size_t *total) { *available = 1000; *total = 2000; return CUDA_SUCCESS; }
+static CUresult retain(CUcontext *c, CUdevice d) {
+    (void)d;
+    *c = context(&ours);
+    retained++;
+    return CUDA_SUCCESS;
+}
+static CUresult release_context(CUdevice d) {
+    (void)d;
+    retained--;
+    return CUDA_SUCCESS;
+}
+static CUresult get_current(CUcontext *c) {
+    *c = depth ? stack[depth - 1] : NULL;
+    return CUDA_SUCCESS;
+}
+static CUresult push(CUcontext c) {
+    stack[depth++] = c;
+    most_depth = depth > most_depth ? depth : most_depth;
+    return CUDA_SUCCESS;
+}
+static CUresult pop(CUcontext *c) {
+    *c = stack[--depth];
+    return CUDA_SUCCESS;
+}
+static CUresult context_sync(void) {
+    return CUDA_SUCCESS;
+}
+static CUresult memory_info(size_t *available, size_t *total) {
+    *available = 1000;
+    *total = 2000;
+    return CUDA_SUCCESS;
+}
 
 static CUresult must_be_ours(void) {
     CUcontext c;
@@ -56,19 +109,62 @@ static CUresult memory_alloc(CUdeviceptr *p, size_t n) {
     *p = (CUdeviceptr)(uintptr_t)aligned_alloc(256, (n + 255) & ~(size_t)255);
     return must_be_ours();
 }
-static CUresult memory_free(CUdeviceptr p) { free((void *)(uintptr_t)p); return must_be_ours(); }
-static CUresult in(CUdeviceptr d, const void *s, size_t n, CUstream q) { (void)q; memcpy((void *)(uintptr_t)d, s, n); return must_be_ours(); }
-static CUresult out(void *d, CUdeviceptr s, size_t n, CUstream q) { (void)q; memcpy(d, (void *)(uintptr_t)s, n); return must_be_ours(); }
-static CUresult across(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) { (void)q; memcpy((void *)(uintptr_t)d, (void *)(uintptr_t)s, n); return must_be_ours(); }
-static CUresult fill(CUdeviceptr d, unsigned char v, size_t n, CUstream q) { (void)q; memset((void *)(uintptr_t)d, v, n); return must_be_ours(); }
-static CUresult stream_create(CUstream *s, unsigned flags) { *s = (CUstream)(void *)&ours; return flags == CU_STREAM_NON_BLOCKING ? CUDA_SUCCESS : 1; }
-static CUresult stream_destroy(CUstream s) { (void)s; return CUDA_SUCCESS; }
-static CUresult stream_sync(CUstream s) { (void)s; return CUDA_SUCCESS; }
-static CUresult stream_wait(CUstream s, CUevent e, unsigned flags) { (void)s, (void)e; return flags; }
-static CUresult stream_context(CUstream s, CUcontext *c) { *c = s == (CUstream)(void *)&theirs ? context(&theirs) : context(&ours); return CUDA_SUCCESS; }
-static CUresult event_create(CUevent *e, unsigned flags) { *e = (CUevent)(void *)&ours; return flags == CU_EVENT_DISABLE_TIMING ? CUDA_SUCCESS : 1; }
-static CUresult event_record(CUevent e, CUstream s) { (void)e, (void)s; return CUDA_SUCCESS; }
-static CUresult event_destroy(CUevent e) { (void)e; return CUDA_SUCCESS; }
+static CUresult memory_free(CUdeviceptr p) {
+    free((void *)(uintptr_t)p);
+    return must_be_ours();
+}
+static CUresult in(CUdeviceptr d, const void *s, size_t n, CUstream q) {
+    (void)q;
+    memcpy((void *)(uintptr_t)d, s, n);
+    return must_be_ours();
+}
+static CUresult out(void *d, CUdeviceptr s, size_t n, CUstream q) {
+    (void)q;
+    memcpy(d, (void *)(uintptr_t)s, n);
+    return must_be_ours();
+}
+static CUresult across(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) {
+    (void)q;
+    memcpy((void *)(uintptr_t)d, (void *)(uintptr_t)s, n);
+    return must_be_ours();
+}
+static CUresult fill(CUdeviceptr d, unsigned char v, size_t n, CUstream q) {
+    (void)q;
+    memset((void *)(uintptr_t)d, v, n);
+    return must_be_ours();
+}
+static CUresult stream_create(CUstream *s, unsigned flags) {
+    *s = (CUstream)(void *)&ours;
+    return flags == CU_STREAM_NON_BLOCKING ? CUDA_SUCCESS : 1;
+}
+static CUresult stream_destroy(CUstream s) {
+    (void)s;
+    return CUDA_SUCCESS;
+}
+static CUresult stream_sync(CUstream s) {
+    (void)s;
+    return CUDA_SUCCESS;
+}
+static CUresult stream_wait(CUstream s, CUevent e, unsigned flags) {
+    (void)s, (void)e;
+    return flags;
+}
+static CUresult stream_context(CUstream s, CUcontext *c) {
+    *c = s == (CUstream)(void *)&theirs ? context(&theirs) : context(&ours);
+    return CUDA_SUCCESS;
+}
+static CUresult event_create(CUevent *e, unsigned flags) {
+    *e = (CUevent)(void *)&ours;
+    return flags == CU_EVENT_DISABLE_TIMING ? CUDA_SUCCESS : 1;
+}
+static CUresult event_record(CUevent e, CUstream s) {
+    (void)e, (void)s;
+    return CUDA_SUCCESS;
+}
+static CUresult event_destroy(CUevent e) {
+    (void)e;
+    return CUDA_SUCCESS;
+}
 
 static CUresult module_load(CUmodule *m, const void *image) {
     loads++;
@@ -77,16 +173,28 @@ static CUresult module_load(CUmodule *m, const void *image) {
     load_result = CUDA_SUCCESS; // the first one fails
     return r ? r : must_be_ours();
 }
-static CUresult module_unload(CUmodule m) { (void)m; return must_be_ours(); }
+static CUresult module_unload(CUmodule m) {
+    (void)m;
+    return must_be_ours();
+}
 static CUresult get_function(CUfunction *f, CUmodule m, const char *name) {
     *f = (CUfunction)m;
     return strcmp(name, "gone") ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
-static CUresult function_get(int *v, CUfunction_attribute a, CUfunction f) { (void)f; *v = a == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? 1024 : 0; return CUDA_SUCCESS; }
-static CUresult function_set(CUfunction f, CUfunction_attribute a, int v) { (void)f; if (a == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) shared_attribute = v; return CUDA_SUCCESS; }
+static CUresult function_get(int *v, CUfunction_attribute a, CUfunction f) {
+    (void)f;
+    *v = a == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? 1024 : 0;
+    return CUDA_SUCCESS;
+}
+static CUresult function_set(CUfunction f, CUfunction_attribute a, int v) {
+    (void)f;
+    if (a == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) shared_attribute = v;
+    return CUDA_SUCCESS;
+}
 
-static CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream s,
-                       void **parameters, void **extra) {
+static CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                       unsigned by, unsigned bz, unsigned shared, CUstream s, void **parameters,
+                       void **extra) {
     (void)f, (void)bx, (void)by, (void)bz, (void)s, (void)extra;
     launches++;
     seen_grid[0] = gx, seen_grid[1] = gy, seen_grid[2] = gz;
@@ -96,32 +204,69 @@ static CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsi
     return launch_result ? launch_result : must_be_ours();
 }
 
-static CUresult launch_config(const CUlaunchConfig *c, CUfunction f, void **parameters, void **extra) {
+static CUresult launch_config(const CUlaunchConfig *c, CUfunction f, void **parameters,
+                              void **extra) {
     (void)f, (void)parameters, (void)extra;
-    cluster_launches += c->numAttrs == 1 && c->attrs[0].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && c->attrs[0].value.clusterDim.x == 2;
+    cluster_launches += c->numAttrs == 1 &&
+                        c->attrs[0].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
+                        c->attrs[0].value.clusterDim.x == 2;
     return CUDA_SUCCESS;
 }
 
 static cuda_driver driver = {
-    .kind = "scripted", .ready = true, .cuInit = init, .cuDriverGetVersion = driver_version, .cuGetErrorName = error_name,
-    .cuGetErrorString = error_string, .cuDeviceGetCount = device_count, .cuDeviceGet = device_get, .cuDeviceGetName = device_name,
-    .cuDeviceGetAttribute = device_attribute, .cuDeviceTotalMem_v2 = total_memory, .cuDevicePrimaryCtxRetain = retain,
-    .cuDevicePrimaryCtxRelease_v2 = release_context, .cuCtxGetCurrent = get_current, .cuCtxPushCurrent_v2 = push, .cuCtxPopCurrent_v2 = pop,
-    .cuCtxSynchronize = context_sync, .cuMemGetInfo_v2 = memory_info, .cuMemAlloc_v2 = memory_alloc, .cuMemFree_v2 = memory_free,
-    .cuMemcpyHtoDAsync_v2 = in, .cuMemcpyDtoHAsync_v2 = out, .cuMemcpyDtoDAsync_v2 = across, .cuMemsetD8Async = fill,
-    .cuStreamCreate = stream_create, .cuStreamDestroy_v2 = stream_destroy, .cuStreamSynchronize = stream_sync, .cuStreamWaitEvent = stream_wait,
-    .cuStreamGetCtx = stream_context, .cuEventCreate = event_create, .cuEventRecord = event_record, .cuEventDestroy_v2 = event_destroy,
-    .cuModuleLoadData = module_load, .cuModuleUnload = module_unload, .cuModuleGetFunction = get_function, .cuFuncGetAttribute = function_get,
-    .cuFuncSetAttribute = function_set, .cuLaunchKernel = launch, .cuLaunchKernelEx = launch_config,
+    .kind = "scripted",
+    .ready = true,
+    .cuInit = init,
+    .cuDriverGetVersion = driver_version,
+    .cuGetErrorName = error_name,
+    .cuGetErrorString = error_string,
+    .cuDeviceGetCount = device_count,
+    .cuDeviceGet = device_get,
+    .cuDeviceGetName = device_name,
+    .cuDeviceGetAttribute = device_attribute,
+    .cuDeviceTotalMem_v2 = total_memory,
+    .cuDevicePrimaryCtxRetain = retain,
+    .cuDevicePrimaryCtxRelease_v2 = release_context,
+    .cuCtxGetCurrent = get_current,
+    .cuCtxPushCurrent_v2 = push,
+    .cuCtxPopCurrent_v2 = pop,
+    .cuCtxSynchronize = context_sync,
+    .cuMemGetInfo_v2 = memory_info,
+    .cuMemAlloc_v2 = memory_alloc,
+    .cuMemFree_v2 = memory_free,
+    .cuMemcpyHtoDAsync_v2 = in,
+    .cuMemcpyDtoHAsync_v2 = out,
+    .cuMemcpyDtoDAsync_v2 = across,
+    .cuMemsetD8Async = fill,
+    .cuStreamCreate = stream_create,
+    .cuStreamDestroy_v2 = stream_destroy,
+    .cuStreamSynchronize = stream_sync,
+    .cuStreamWaitEvent = stream_wait,
+    .cuStreamGetCtx = stream_context,
+    .cuEventCreate = event_create,
+    .cuEventRecord = event_record,
+    .cuEventDestroy_v2 = event_destroy,
+    .cuModuleLoadData = module_load,
+    .cuModuleUnload = module_unload,
+    .cuModuleGetFunction = get_function,
+    .cuFuncGetAttribute = function_get,
+    .cuFuncSetAttribute = function_set,
+    .cuLaunchKernel = launch,
+    .cuLaunchKernelEx = launch_config,
 };
 
 // Two images for sm_90 and sm_80: PTX whose labels are right.
-static const char ptx90[] = ".version 7.8\n.target sm_90\n.address_size 64\n", ptx80[] = ".version 7.0\n.target sm_80\n.address_size 64\n";
-static const pack_image images[] = {{"cuda", "sm_80", "ptx", ptx80, sizeof ptx80}, {"cuda", "sm_90", "ptx", ptx90, sizeof ptx90}};
+static const char ptx90[] = ".version 7.8\n.target sm_90\n.address_size 64\n",
+                  ptx80[] = ".version 7.0\n.target sm_80\n.address_size 64\n";
+static const pack_image images[] = {{"cuda", "sm_80", "ptx", ptx80, sizeof ptx80},
+                                    {"cuda", "sm_90", "ptx", ptx90, sizeof ptx90}};
 #define FUNCTION(kernel, extra)                                                                    \
-    "{\"name\":\"f\",\"dims\":[{\"name\":\"N\"}],\"args\":[{\"name\":\"y\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[\"N\"]}]," \
-    "\"targets\":[{\"triple\":\"cuda\",\"arch\":\"sm_80\",\"images\":[0],\"variants\":[{\"steps\":[" STEP(kernel, extra) "]}]},"                      \
-    "{\"triple\":\"cuda\",\"arch\":\"sm_90\",\"images\":[1],\"variants\":[{\"steps\":[" STEP(kernel, extra) "]}]}]}"
+    "{\"name\":\"f\",\"dims\":[{\"name\":\"N\"}],\"args\":[{\"name\":\"y\",\"direction\":"         \
+    "\"output\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[\"N\"]}],"                         \
+    "\"targets\":[{\"triple\":\"cuda\",\"arch\":\"sm_80\",\"images\":[0],\"variants\":[{"          \
+    "\"steps\":[" STEP(kernel, extra) "]}]},"                                                      \
+                                      "{\"triple\":\"cuda\",\"arch\":\"sm_90\",\"images\":[1],"    \
+                                      "\"variants\":[{\"steps\":[" STEP(kernel, extra) "]}]}]}"
 #define STEP(kernel, extra)                                                                        \
     "{\"kernel\":\"" kernel "\",\"grid\":[\"N\",2,3],\"block\":[32,1,1]," extra                    \
     "\"args\":[{\"pointer\":\"y\",\"offset\":8},{\"expr\":\"N * 10\",\"type\":\"i64\"}]}"
@@ -197,7 +342,8 @@ static void test_launch(void **state) {
 static void test_walk(void **state) {
     (void)state;
     kcrt_module *module;
-    static const CUresult go_on[] = {CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION};
+    static const CUresult go_on[] = {CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_INVALID_IMAGE,
+                                     CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION};
     for (int i = 0; i < 4; i++) {
         loads = 0;
         load_result = go_on[i];
@@ -217,10 +363,13 @@ static void test_nothing_suits(void **state) {
     kcrt_module *module;
     kcrt_load_options options = {.size = sizeof options, .no_jit = 1};
     pack p = pack_functions(FUNCTION("k", ""), "", images, 2);
-    assert_int_equal(kcrt_module_load_memory(device, p.data, p.size, &options, &module), KCRT_NO_IMAGE);
-    static const char *const words[] = {"`f`", "scripted", "sm_90", "Scripted", "sm_80 ptx", "sm_90 ptx", "no_jit"};
+    assert_int_equal(kcrt_module_load_memory(device, p.data, p.size, &options, &module),
+                     KCRT_NO_IMAGE);
+    static const char *const words[] = {"`f`",       "scripted",  "sm_90", "Scripted",
+                                        "sm_80 ptx", "sm_90 ptx", "no_jit"};
     for (int i = 0; i < 7; i++)
-        if (!strstr(kcrt_last_error(), words[i])) fail_msg("`%s` is not in: %s", words[i], kcrt_last_error());
+        if (!strstr(kcrt_last_error(), words[i]))
+            fail_msg("`%s` is not in: %s", words[i], kcrt_last_error());
     free(p.data);
 }
 
@@ -229,13 +378,16 @@ static void test_damaged_image(void **state) {
     kcrt_module *module;
     pack p = pack_functions(FUNCTION("k", ""), "", images, 2);
     p.data[p.size - 16] ^= 1; // inside the PTX for sm_90
-    assert_int_equal(kcrt_module_load_memory(device, p.data, p.size, NULL, &module), KCRT_BAD_PACKAGE);
+    assert_int_equal(kcrt_module_load_memory(device, p.data, p.size, NULL, &module),
+                     KCRT_BAD_PACKAGE);
     assert_non_null(strstr(kcrt_last_error(), "SHA-256"));
     assert_int_equal(loads, 0);
     free(p.data);
-    pack_image mislabelled[] = {{"cuda", "sm_80", "ptx", ptx80, sizeof ptx80}, {"cuda", "sm_90", "ptx", ptx80, sizeof ptx80}};
+    pack_image mislabelled[] = {{"cuda", "sm_80", "ptx", ptx80, sizeof ptx80},
+                                {"cuda", "sm_90", "ptx", ptx80, sizeof ptx80}};
     p = pack_functions(FUNCTION("k", ""), "", mislabelled, 2);
-    assert_int_equal(kcrt_module_load_memory(device, p.data, p.size, NULL, &module), KCRT_BAD_PACKAGE);
+    assert_int_equal(kcrt_module_load_memory(device, p.data, p.size, NULL, &module),
+                     KCRT_BAD_PACKAGE);
     assert_non_null(strstr(kcrt_last_error(), "another architecture than its label"));
     free(p.data);
 }
@@ -256,7 +408,8 @@ static void test_shared_and_clusters(void **state) {
     assert_int_equal(launch_f(module, 1), KCRT_OK);
     assert_int_equal(seen_shared, 100000);
     kcrt_module_unload(module);
-    assert_int_equal(load(FUNCTION("k", "\"shared\":\"N * 4\","), &module), KCRT_OK); // N may be anything: all there is
+    assert_int_equal(load(FUNCTION("k", "\"shared\":\"N * 4\","), &module),
+                     KCRT_OK); // N may be anything: all there is
     assert_int_equal(shared_attribute, 232448 - 1024);
     kcrt_module_unload(module);
     assert_int_equal(load(FUNCTION("k", "\"cluster\":[2,1,1],"), &module), KCRT_OK);
@@ -307,8 +460,9 @@ static void test_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_launch), TEST(test_walk), TEST(test_nothing_suits), TEST(test_damaged_image), TEST(test_missing_kernel),
-        TEST(test_shared_and_clusters), TEST(test_errors),
+        TEST(test_launch),        TEST(test_walk),           TEST(test_nothing_suits),
+        TEST(test_damaged_image), TEST(test_missing_kernel), TEST(test_shared_and_clusters),
+        TEST(test_errors),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -27,8 +27,10 @@ KCRT_CUDA_SYMBOLS(X)
 #undef X
 
 // The structures that cuda_api.h declares when it is alone.
-_Static_assert(sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, value) == 8, "CUlaunchAttribute");
-_Static_assert(sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, hStream) == 32 && offsetof(CUlaunchConfig, numAttrs) == 48,
+_Static_assert(sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, value) == 8,
+               "CUlaunchAttribute");
+_Static_assert(sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, hStream) == 32 &&
+                   offsetof(CUlaunchConfig, numAttrs) == 48,
                "CUlaunchConfig");
 #endif
 

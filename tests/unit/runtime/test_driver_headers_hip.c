@@ -29,7 +29,8 @@ KCRT_HIP_SYMBOLS(X)
 #undef X
 
 _Static_assert(hipStreamNonBlocking == 1 && hipEventDisableTiming == 2, "flags");
-_Static_assert(offsetof(hipDeviceProp_t, gcnArchName) == (HIP_VERSION_MAJOR >= 6 ? KCRT_HIP_ARCH_OFFSET_R0600 : KCRT_HIP_ARCH_OFFSET),
+_Static_assert(offsetof(hipDeviceProp_t, gcnArchName) ==
+                   (HIP_VERSION_MAJOR >= 6 ? KCRT_HIP_ARCH_OFFSET_R0600 : KCRT_HIP_ARCH_OFFSET),
                "gcnArchName");
 _Static_assert(sizeof(hipDeviceProp_t) <= KCRT_HIP_PROPERTIES_BYTES, "hipDeviceProp_t");
 #endif

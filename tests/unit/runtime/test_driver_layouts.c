@@ -1,4 +1,5 @@
-// Our own CUDA structures, without the vendor's header, have the layout that test_driver_headers_cuda.c checks with it.
+// Our own CUDA structures, without the vendor's header, have the layout that
+// test_driver_headers_cuda.c checks with it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -30,7 +30,8 @@ static kcrt_json *parse(const char *text) {
 
 static void test_values(void **state) {
     (void)state;
-    kcrt_json *root = parse(" {\"a\": [1, -2, true, false, null, \"x\\n\\u00e9\\ud83d\\ude00\"], \"b\": 1.50e3, \"c\": {}} ");
+    kcrt_json *root = parse(" {\"a\": [1, -2, true, false, null, \"x\\n\\u00e9\\ud83d\\ude00\"], "
+                            "\"b\": 1.50e3, \"c\": {}} ");
     assert_non_null(root);
     assert_int_equal(root->kind, KCRT_JSON_OBJECT);
     assert_int_equal(root->length, 3);
@@ -60,7 +61,11 @@ static void test_integers_are_exact(void **state) {
 
 static void test_refusals(void **state) {
     (void)state;
-    static const struct { const char *text; size_t at; const char *says; } table[] = {
+    static const struct {
+        const char *text;
+        size_t at;
+        const char *says;
+    } table[] = {
         {"", 0, "ends where a value"},
         {"{\"a\":1,\"a\":2}", 13, "duplicate key"},
         {"{\"a\":1,}", 7, "key in double quotes"},
@@ -116,7 +121,8 @@ static void test_many_keys(void **state) {
     (void)state;
     char *text = malloc(400000), *at = text;
     *at++ = '{';
-    for (int i = 0; i < 20000; i++) at += sprintf(at, "%s\"k%d\":%d", i ? "," : "", i, i);
+    for (int i = 0; i < 20000; i++)
+        at += sprintf(at, "%s\"k%d\":%d", i ? "," : "", i, i);
     strcpy(at, "}");
     assert_non_null(parse(text));
     strcpy(at, ",\"k77\":0}");
@@ -128,7 +134,8 @@ static void test_many_keys(void **state) {
 static void test_every_prefix(void **state) {
     (void)state;
     const char *text = "{\"a\":[1,-2.5e+3,\"\\u00e9\xc3\xa9\",{\"b\":null}],\"c\":true}";
-    for (size_t n = 0; n < strlen(text); n++) assert_null(parse_bytes(text, n));
+    for (size_t n = 0; n < strlen(text); n++)
+        assert_null(parse_bytes(text, n));
     assert_non_null(parse(text));
 }
 
@@ -137,7 +144,8 @@ static void test_memory_limit(void **state) {
     kcrt_arena small = {.limit = 1000};
     char text[1000];
     memset(text, '1', sizeof text);
-    for (int i = 2; i < 999; i += 2) text[i] = ',';
+    for (int i = 2; i < 999; i += 2)
+        text[i] = ',';
     text[0] = '[';
     assert_null(kcrt_json_parse(&small, text, 999, &error, &error_at));
     assert_non_null(strstr(error, "memory"));
@@ -152,8 +160,9 @@ static int release(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),       cmocka_unit_test(test_integers_are_exact), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_depth),        cmocka_unit_test(test_many_keys),          cmocka_unit_test(test_every_prefix),
+        cmocka_unit_test(test_values),       cmocka_unit_test(test_integers_are_exact),
+        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_many_keys),    cmocka_unit_test(test_every_prefix),
         cmocka_unit_test(test_memory_limit),
     };
     return cmocka_run_group_tests(tests, NULL, release);

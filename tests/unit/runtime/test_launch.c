@@ -1,4 +1,5 @@
-// Launches on a plug-in device: what is checked, what is bound, which variant is taken, what reaches the device.
+// Launches on a plug-in device: what is checked, what is bound, which variant is taken, what
+// reaches the device.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,33 +11,57 @@
 
 static const pack_image image = {"fake", "f1", "bin", "image", 5};
 
-// matmul-like: dims, a stride name, an affine shape, a passed dim, a scalar, an alias, two variants, workspace, all steps.
+// matmul-like: dims, a stride name, an affine shape, a passed dim, a scalar, an alias, two
+// variants, workspace, all steps.
 static const char functions[] =
-    "{\"name\":\"f\",\"dims\":[{\"name\":\"M\",\"min\":1,\"max\":100,\"multiple_of\":1},{\"name\":\"K\",\"multiple_of\":8},"
+    "{\"name\":\"f\",\"dims\":[{\"name\":\"M\",\"min\":1,\"max\":100,\"multiple_of\":1},{\"name\":"
+    "\"K\",\"multiple_of\":8},"
     "  {\"name\":\"P\"},{\"name\":\"Q\"}],"
     " \"strides\":[{\"name\":\"ldx\"}],\"unbound\":[\"P\"],"
-    " \"args\":[{\"name\":\"x\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f16\",\"shape\":[\"M\",\"K\"],\"strides\":[\"ldx\",1]},"
-    "  {\"name\":\"w\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[\"2 * Q + 1\",\"K\"]},"
-    "  {\"name\":\"alpha\",\"direction\":\"input\",\"kind\":\"scalar\",\"type\":\"f32\",\"shape\":[]},"
-    "  {\"name\":\"y\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[\"M\",\"Q\"]},"
-    "  {\"name\":\"z\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[\"2 * Q + 1\",\"K\"],\"alias\":\"w\"}],"
+    " \"args\":[{\"name\":\"x\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f16\","
+    "\"shape\":[\"M\",\"K\"],\"strides\":[\"ldx\",1]},"
+    "  {\"name\":\"w\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[\"2 "
+    "* Q + 1\",\"K\"]},"
+    "  "
+    "{\"name\":\"alpha\",\"direction\":\"input\",\"kind\":\"scalar\",\"type\":\"f32\",\"shape\":[]}"
+    ","
+    "  "
+    "{\"name\":\"y\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":["
+    "\"M\",\"Q\"]},"
+    "  "
+    "{\"name\":\"z\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[\"2 "
+    "* Q + 1\",\"K\"],\"alias\":\"w\"}],"
     " \"targets\":[{\"triple\":\"fake\",\"arch\":\"f1\",\"images\":[0],\"variants\":["
-    "  {\"when\":\"K % 16 == 0 and align.x >= 16\",\"steps\":[{\"kernel\":\"fast\",\"grid\":[\"cdiv(M, 16)\",\"Q\",1],\"block\":[128,1,1],"
+    "  {\"when\":\"K % 16 == 0 and align.x >= "
+    "16\",\"steps\":[{\"kernel\":\"fast\",\"grid\":[\"cdiv(M, 16)\",\"Q\",1],\"block\":[128,1,1],"
     "    \"args\":[{\"pointer\":\"x\"}]}]},"
     "  {\"workspace\":\"M * 4 + 100\",\"steps\":["
     "   {\"memset\":{\"to\":{\"workspace\":4},\"value\":255,\"bytes\":\"M\"}},"
-    "   {\"copy\":{\"to\":{\"pointer\":\"y\",\"offset\":4},\"from\":{\"workspace\":\"4\"},\"bytes\":4}},"
-    "   {\"kernel\":\"general\",\"grid\":[\"dev.multiprocessors\",\"P\",1],\"block\":[32,2,1],\"shared\":\"K * 2\",\"args\":["
-    "     {\"pointer\":\"y\",\"offset\":\"M\"},{\"workspace\":\"8\"},{\"scalar\":\"alpha\"},{\"expr\":\"ldx + P\",\"type\":\"i64\"},{\"expr\":\"Q\",\"type\":\"i32\"}]}]}]}]},"
+    "   "
+    "{\"copy\":{\"to\":{\"pointer\":\"y\",\"offset\":4},\"from\":{\"workspace\":\"4\"},\"bytes\":4}"
+    "},"
+    "   "
+    "{\"kernel\":\"general\",\"grid\":[\"dev.multiprocessors\",\"P\",1],\"block\":[32,2,1],"
+    "\"shared\":\"K * 2\",\"args\":["
+    "     "
+    "{\"pointer\":\"y\",\"offset\":\"M\"},{\"workspace\":\"8\"},{\"scalar\":\"alpha\"},{\"expr\":"
+    "\"ldx + P\",\"type\":\"i64\"},{\"expr\":\"Q\",\"type\":\"i32\"}]}]}]}]},"
     "{\"name\":\"g\",\"dims\":[{\"name\":\"N\"}],"
-    " \"args\":[{\"name\":\"x\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"i32\",\"shape\":[\"N\"]},"
-    "  {\"name\":\"y\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"i32\",\"shape\":[\"N\"]}],"
+    " \"args\":[{\"name\":\"x\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"i32\","
+    "\"shape\":[\"N\"]},"
+    "  "
+    "{\"name\":\"y\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"i32\",\"shape\":["
+    "\"N\"]}],"
     " \"targets\":[{\"triple\":\"fake\",\"arch\":\"f1\",\"images\":[0],\"variants\":["
-    "  {\"when\":\"N != 13\",\"steps\":[{\"kernel\":\"g0\",\"grid\":[\"cdiv(N, 4)\",1,1],\"block\":[4,1,1],\"args\":["
+    "  {\"when\":\"N != 13\",\"steps\":[{\"kernel\":\"g0\",\"grid\":[\"cdiv(N, "
+    "4)\",1,1],\"block\":[4,1,1],\"args\":["
     "   {\"expr\":\"1000000000000 // max(N, 1)\",\"type\":\"i32\"}]}]}]}]},"
-    "{\"name\":\"h\",\"dims\":[{\"name\":\"A\"},{\"name\":\"B\"}],\"strides\":[{\"name\":\"s\"},{\"name\":\"t\"}],"
-    " \"args\":[{\"name\":\"y\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"u8\",\"shape\":[\"A\",\"B\"],\"strides\":[\"s\",\"t\"]}],"
-    " \"targets\":[{\"triple\":\"fake\",\"arch\":\"f1\",\"images\":[0],\"variants\":[{\"steps\":[]}]}]}";
+    "{\"name\":\"h\",\"dims\":[{\"name\":\"A\"},{\"name\":\"B\"}],\"strides\":[{\"name\":\"s\"},{"
+    "\"name\":\"t\"}],"
+    " \"args\":[{\"name\":\"y\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"u8\","
+    "\"shape\":[\"A\",\"B\"],\"strides\":[\"s\",\"t\"]}],"
+    " \"targets\":[{\"triple\":\"fake\",\"arch\":\"f1\",\"images\":[0],\"variants\":[{\"steps\":[]}"
+    "]}]}";
 
 static pack packed;
 static kcrt_device *device;
@@ -47,11 +72,13 @@ static int setup(void **state) {
     (void)state;
     packed = pack_functions(functions, "", &image, 1);
     if (kcrt_device_register("fake", kDLExtDev, &fake_api)) return -1;
-    if (kcrt_device_open("fake", &device) || kcrt_module_load_memory(device, packed.data, packed.size, NULL, &module)) {
+    if (kcrt_device_open("fake", &device) ||
+        kcrt_module_load_memory(device, packed.data, packed.size, NULL, &module)) {
         fprintf(stderr, "%s\n", kcrt_last_error());
         return -1;
     }
-    return kcrt_function_get(module, "f", &f) || kcrt_function_get(module, "g", &g) || kcrt_function_get(module, "h", &h);
+    return kcrt_function_get(module, "f", &f) || kcrt_function_get(module, "g", &g) ||
+           kcrt_function_get(module, "h", &h);
 }
 
 static int teardown(void **state) {
@@ -76,7 +103,13 @@ static call c;
 static int reset(void **state) {
     (void)state;
     const DLDevice on = kcrt_device_dl(device);
-    c = (call){.x_shape = {3, 24}, .x_strides = {32, 1}, .w_shape = {11, 24}, .y_shape = {3, 5}, .z_shape = {11, 24}, .p = 2, .alpha = 1.5f};
+    c = (call){.x_shape = {3, 24},
+               .x_strides = {32, 1},
+               .w_shape = {11, 24},
+               .y_shape = {3, 5},
+               .z_shape = {11, 24},
+               .p = 2,
+               .alpha = 1.5f};
     c.tx = kcrt_tensor(on, c.x, kcrt_dtype(2, 16), 2, c.x_shape, c.x_strides);
     c.tw = kcrt_tensor(on, c.w, kcrt_dtype(2, 32), 2, c.w_shape, NULL);
     c.ty = kcrt_tensor(on, c.y, kcrt_dtype(2, 32), 2, c.y_shape, NULL);
@@ -100,7 +133,8 @@ static void refused(kcrt_status status, const char *words) {
     char copy[256], *save;
     snprintf(copy, sizeof copy, "%s", words);
     for (char *word = strtok_r(copy, "|", &save); word; word = strtok_r(NULL, "|", &save))
-        if (!strstr(kcrt_last_error(), word)) fail_msg("`%s` is not in: %s", word, kcrt_last_error());
+        if (!strstr(kcrt_last_error(), word))
+            fail_msg("`%s` is not in: %s", word, kcrt_last_error());
     size_t n = strlen(kcrt_last_error());
     assert_true(n > 10 && kcrt_last_error()[n - 1] == '.');
 }
@@ -252,12 +286,16 @@ static void test_outputs_do_not_fold(void **state) {
     int64_t shape[] = {4, 3}, strides[] = {3, 1};
     DLTensor t = kcrt_tensor(kcrt_device_dl(device), c.y, kcrt_dtype(1, 8), 2, shape, strides);
     void *args[] = {&t};
-    static const struct { int64_t s, t; bool good; } table[] = {{3, 1, true}, {4, 1, true}, {1, 4, true}, {2, 1, false}, {1, 1, false},
-                                                               {0, 1, false}, {0, 0, false}, {1, 3, false}};
+    static const struct {
+        int64_t s, t;
+        bool good;
+    } table[] = {{3, 1, true},  {4, 1, true},  {1, 4, true},  {2, 1, false},
+                 {1, 1, false}, {0, 1, false}, {0, 0, false}, {1, 3, false}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         strides[0] = table[i].s;
         strides[1] = table[i].t;
-        assert_int_equal(kcrt_launch(h, NULL, args, 1, NULL, 0), table[i].good ? KCRT_OK : KCRT_INVALID_ARGUMENT);
+        assert_int_equal(kcrt_launch(h, NULL, args, 1, NULL, 0),
+                         table[i].good ? KCRT_OK : KCRT_INVALID_ARGUMENT);
         if (!table[i].good) refused(KCRT_INVALID_ARGUMENT, "`y`|overlap");
     }
 }
@@ -285,7 +323,8 @@ static void test_expressions_that_fail(void **state) {
 static void test_workspace(void **state) {
     (void)state;
     size_t bytes;
-    assert_int_equal(kcrt_function_workspace(f, (const DLTensor *const *)(void *)c.args, 6, &bytes), KCRT_OK);
+    assert_int_equal(kcrt_function_workspace(f, (const DLTensor *const *)(void *)c.args, 6, &bytes),
+                     KCRT_OK);
     assert_int_equal(bytes, 112);
     void *mine;
     assert_int_equal(kcrt_workspace_alloc(device, 112, &mine), KCRT_OK);
@@ -335,7 +374,8 @@ static void test_solve(void **state) {
     assert_int_equal(kcrt_function_solve(f, args, 5, values, known), KCRT_OK);
     assert_true(known[0] && known[1] && !known[2] && !known[3] && known[4]);
     assert_true(values[0] == 3 && values[1] == 24 && values[4] == 32);
-    assert_int_equal(kcrt_function_shape(f, 3, values, known, shape, strides), KCRT_INVALID_ARGUMENT);
+    assert_int_equal(kcrt_function_shape(f, 3, values, known, shape, strides),
+                     KCRT_INVALID_ARGUMENT);
     assert_non_null(strstr(kcrt_last_error(), "depends on Q"));
     values[3] = 6, known[3] = 1;
     assert_int_equal(kcrt_function_shape(f, 3, values, known, shape, strides), KCRT_OK);
@@ -384,10 +424,20 @@ static void test_register(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_general_variant), TEST(test_divisible_variant), TEST(test_rank_type_device), TEST(test_shapes_agree),
-        TEST(test_strides), TEST(test_pointers), TEST(test_outputs_do_not_fold), TEST(test_empty),
-        TEST(test_expressions_that_fail), TEST(test_workspace), TEST(test_descriptions), TEST(test_solve),
-        TEST(test_null_handles), TEST(test_register),
+        TEST(test_general_variant),
+        TEST(test_divisible_variant),
+        TEST(test_rank_type_device),
+        TEST(test_shapes_agree),
+        TEST(test_strides),
+        TEST(test_pointers),
+        TEST(test_outputs_do_not_fold),
+        TEST(test_empty),
+        TEST(test_expressions_that_fail),
+        TEST(test_workspace),
+        TEST(test_descriptions),
+        TEST(test_solve),
+        TEST(test_null_handles),
+        TEST(test_register),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,5 +1,6 @@
-// The manifest reader: the worked example of docs/PACKAGE.md reads as it says; each wrong manifest is refused with a
-// sentence that names what is wrong; damaged ones never do harm, also when their hashes are right.
+// The manifest reader: the worked example of docs/PACKAGE.md reads as it says; each wrong manifest
+// is refused with a sentence that names what is wrong; damaged ones never do harm, also when their
+// hashes are right.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,8 +31,13 @@ static void replace_at(char *from, size_t length, const char *with) {
 
 static int setup(void **state) {
     (void)state;
-    static const struct { const char *triple, *arch, *role; size_t size; } like[] = {
-        {"cuda", "sm_80", "ptx", 4711}, {"cuda", "sm_80", "ptx", 5120}, {"hip", "gfx942", "hsaco", 9216}, {"kc", "ir", "ir", 802}};
+    static const struct {
+        const char *triple, *arch, *role;
+        size_t size;
+    } like[] = {{"cuda", "sm_80", "ptx", 4711},
+                {"cuda", "sm_80", "ptx", 5120},
+                {"hip", "gfx942", "hsaco", 9216},
+                {"kc", "ir", "ir", 802}};
     char *page = read_page(), *start = page ? strstr(page, "```json\n") : NULL;
     if (!start) return -1;
     example = calloc(1, strlen(start) + 1000);
@@ -39,7 +45,8 @@ static int setup(void **state) {
     *strstr(example, "```") = 0;
     char *at = example;
     for (int i = 0; i < 4; i++) {
-        images[i] = (pack_image){like[i].triple, like[i].arch, like[i].role, calloc(1, like[i].size), like[i].size};
+        images[i] = (pack_image){like[i].triple, like[i].arch, like[i].role,
+                                 calloc(1, like[i].size), like[i].size};
         char hex[65];
         kcrt_sha256_hex(images[i].bytes, images[i].size, hex);
         at = strstr(at, "\"sha256\": \"") + 11;
@@ -51,7 +58,8 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     (void)state;
-    for (int i = 0; i < 4; i++) free((void *)(uintptr_t)images[i].bytes);
+    for (int i = 0; i < 4; i++)
+        free((void *)(uintptr_t)images[i].bytes);
     free(example);
     return 0;
 }
@@ -66,7 +74,8 @@ typedef struct {
 static kcrt_status read_manifest(loaded *l, const char *text) {
     memset(l, 0, sizeof *l);
     l->bytes = pack_with(text, images, 4);
-    kcrt_status status = kcrt_package_read(&l->arena, "T.kcb", l->bytes.data, l->bytes.size, &l->package);
+    kcrt_status status =
+        kcrt_package_read(&l->arena, "T.kcb", l->bytes.data, l->bytes.size, &l->package);
     return status ? status : kcrt_manifest_read(&l->arena, "T.kcb", &l->package, &l->manifest);
 }
 
@@ -99,7 +108,8 @@ static void test_example(void **state) {
     assert_int_equal(norm2->targets[0].variants[0].step_count, 2);
     int64_t values[KCRT_MAX_SYMBOLS] = {1000, 64, 64}, bytes;
     values[norm2->device_base] = 132;
-    assert_int_equal(kcrt_term_eval(&norm2->targets[0].variants[0].workspace, values, &bytes), KC_EXPR_OK);
+    assert_int_equal(kcrt_term_eval(&norm2->targets[0].variants[0].workspace, values, &bytes),
+                     KC_EXPR_OK);
     assert_int_equal(bytes, 1056);
     release(&l);
 }
@@ -113,10 +123,12 @@ static void wrong(const char *from, const char *to, const char *words) {
     replace_at(at, strlen(from), to);
     loaded l;
     kcrt_status status = read_manifest(&l, text);
-    if (status != KCRT_BAD_PACKAGE && status != KCRT_UNSUPPORTED) fail_msg("`%s` instead of `%s`: status %d, %s", to, from, status, kcrt_last_error());
+    if (status != KCRT_BAD_PACKAGE && status != KCRT_UNSUPPORTED)
+        fail_msg("`%s` instead of `%s`: status %d, %s", to, from, status, kcrt_last_error());
     snprintf(copy, sizeof copy, "%s|T.kcb", words);
     for (char *word = strtok_r(copy, "|", &save); word; word = strtok_r(NULL, "|", &save))
-        if (!strstr(kcrt_last_error(), word)) fail_msg("`%s` is not in: %s", word, kcrt_last_error());
+        if (!strstr(kcrt_last_error(), word))
+            fail_msg("`%s` is not in: %s", word, kcrt_last_error());
     release(&l);
     free(text);
 }
@@ -128,7 +140,8 @@ static void test_top_level(void **state) {
     wrong("\"module\": \"vectors\"", "\"module\": \"9x\"", "`module` is not a name");
     wrong("\"module\": \"vectors\",", "", "`module` is missing");
     wrong("\"module\"", "\"format\"", "duplicate key|byte");
-    wrong("\"arch\": \"sm_80\", \"role\": \"ptx\"", "\"arch\": \"sm_86\", \"role\": \"ptx\"", "sm_86 ptx|sm_80 ptx");
+    wrong("\"arch\": \"sm_80\", \"role\": \"ptx\"", "\"arch\": \"sm_86\", \"role\": \"ptx\"",
+          "sm_86 ptx|sm_80 ptx");
     wrong("\"size\": 4711", "\"size\": 4710", "4710|4711");
     wrong("\"sha256\": \"", "\"sha256\": \"A", "64 lowercase hexadecimal");
     wrong("\"functions\"", "\"functoins\"", "`functions` is missing");
@@ -138,49 +151,65 @@ static void test_top_level(void **state) {
 
 static void test_signatures(void **state) {
     (void)state;
-    wrong("{\"name\": \"N\", \"min\": 0", "{\"name\": \"N\", \"min\": -1", "function `saxpy`|`min` is -1");
-    wrong("\"min\": 0, \"max\": 2147483647, \"multiple_of\": 1", "\"min\": 5, \"max\": 4, \"multiple_of\": 1", "min above its max");
+    wrong("{\"name\": \"N\", \"min\": 0", "{\"name\": \"N\", \"min\": -1",
+          "function `saxpy`|`min` is -1");
+    wrong("\"min\": 0, \"max\": 2147483647, \"multiple_of\": 1",
+          "\"min\": 5, \"max\": 4, \"multiple_of\": 1", "min above its max");
     wrong("\"multiple_of\": 1}", "\"multiple_of\": 0}", "`multiple_of` is 0");
     wrong("\"shape\": [\"N\"]}", "\"shape\": [\"L\"]}", "uses `L`, which is not declared|`shape`");
     wrong("\"shape\": [\"N\"]}", "\"shape\": [\"N +\"]}", "`N +`|`shape`|offset 3");
     wrong("\"shape\": [\"N\"]}", "\"shape\": [\"align.x\"]}", "may not use `align.x`");
-    wrong("\"shape\": [\"N\"]}", "\"shape\": [true]}", "must be an expression and is true or false");
-    wrong("\"type\": \"f32\", \"shape\": [\"N\"]}", "\"type\": \"f33\", \"shape\": [\"N\"]}", "type `f33`");
-    wrong("\"type\": \"f32\", \"shape\": [\"N\"]}", "\"type\": \"i4\", \"shape\": [\"N\"]}", "type `i4`");
+    wrong("\"shape\": [\"N\"]}", "\"shape\": [true]}",
+          "must be an expression and is true or false");
+    wrong("\"type\": \"f32\", \"shape\": [\"N\"]}", "\"type\": \"f33\", \"shape\": [\"N\"]}",
+          "type `f33`");
+    wrong("\"type\": \"f32\", \"shape\": [\"N\"]}", "\"type\": \"i4\", \"shape\": [\"N\"]}",
+          "type `i4`");
     wrong("\"direction\": \"input\"", "\"direction\": \"in\"", "neither `input` nor `output`");
     wrong("\"kind\": \"scalar\"", "\"kind\": \"vector\"", "neither `tensor` nor `scalar`");
-    wrong("\"name\": \"y\", \"direction\": \"input\"", "\"name\": \"x\", \"direction\": \"input\"", "two arguments are called `x`");
-    wrong("\"name\": \"x\", \"direction\": \"input\"", "\"name\": \"x\", \"direction\": \"output\"", "`y` stands after an output");
+    wrong("\"name\": \"y\", \"direction\": \"input\"", "\"name\": \"x\", \"direction\": \"input\"",
+          "two arguments are called `x`");
+    wrong("\"name\": \"x\", \"direction\": \"input\"", "\"name\": \"x\", \"direction\": \"output\"",
+          "`y` stands after an output");
     wrong("\"alias\": \"y\"", "\"alias\": \"alpha\"", "`alias`");
     wrong("\"alias\": \"y\"", "\"alias\": \"q\"", "`alias`");
     wrong("\"ir\": 3", "\"ir\": 2", "role is `hsaco`");
     wrong("\"ir\": 3", "\"ir\": 4", "`ir` is 4");
     wrong("\"strides\": [\"ldx\", 1]", "\"strides\": [\"ldx\"]", "the rank is above");
-    wrong("\"strides\": [\"ldx\", 1]", "\"strides\": [\"ldx + 0 * M + 1\", 1]", "`ldx` stands bare in no `strides`");
-    wrong("\"shape\": [\"M\", \"K\"]", "\"shape\": [\"M * K\", \"K\"]", "no shape determines the dim `M`");
-    wrong("\"dims\": [{\"name\": \"M\"", "\"unbound\": [\"Z\"], \"dims\": [{\"name\": \"M\"", "`unbound` must list dims");
+    wrong("\"strides\": [\"ldx\", 1]", "\"strides\": [\"ldx + 0 * M + 1\", 1]",
+          "`ldx` stands bare in no `strides`");
+    wrong("\"shape\": [\"M\", \"K\"]", "\"shape\": [\"M * K\", \"K\"]",
+          "no shape determines the dim `M`");
+    wrong("\"dims\": [{\"name\": \"M\"", "\"unbound\": [\"Z\"], \"dims\": [{\"name\": \"M\"",
+          "`unbound` must list dims");
 }
 
 static void test_targets(void **state) {
     (void)state;
     wrong("\"images\": [0]", "\"images\": [2]", "`sm_80` lists an image of `gfx942`");
     wrong("\"images\": [0]", "\"images\": [99]", "`images` is 99");
-    wrong("\"triple\": \"hip\", \"arch\": \"gfx942\", \"images\": [2]", "\"triple\": \"cuda\", \"arch\": \"sm_80\", \"images\": [0]", "two targets are `sm_80`");
+    wrong("\"triple\": \"hip\", \"arch\": \"gfx942\", \"images\": [2]",
+          "\"triple\": \"cuda\", \"arch\": \"sm_80\", \"images\": [0]", "two targets are `sm_80`");
     wrong("\"when\": \"N % 4", "\"when\": \"N % alpha % 4", "`alpha`, which is not declared");
-    wrong("\"steps\": [", "\"needs\": [\"tensor_map\"], \"steps\": [", "needs the feature `tensor_map`");
+    wrong("\"steps\": [", "\"needs\": [\"tensor_map\"], \"steps\": [",
+          "needs the feature `tensor_map`");
     wrong("\"kernel\": \"saxpy_v0_k0\"", "\"kernel\": \"\"", "symbol is empty");
-    wrong("\"kernel\": \"saxpy_v0_k0\"", "\"kernal\": \"saxpy_v0_k0\"", "one of kernel, memset and copy");
+    wrong("\"kernel\": \"saxpy_v0_k0\"", "\"kernal\": \"saxpy_v0_k0\"",
+          "one of kernel, memset and copy");
     wrong("\"block\": [256, 1, 1]", "\"block\": [256, 1]", "`block` must have three items");
     wrong("\"block\": [256, 1, 1]", "\"block\": [0, 1, 1]", "`block` is 0");
     wrong("\"block\": [256, 1, 1]", "\"block\": [256, 1, 1], \"stream\": 1", "key `stream`");
     wrong("{\"scalar\": \"alpha\"}", "{\"scalar\": \"x\"}", "`x`, which is not a scalar");
     wrong("{\"pointer\": \"x\"}", "{\"pointer\": \"alpha\"}", "`alpha`, which is not a tensor");
     wrong("{\"pointer\": \"x\"}", "{\"pointer\": \"x\", \"workspace\": 0}", "key `workspace`");
-    wrong("{\"pointer\": \"x\"}", "{\"tensor_map\": \"x\"}", "`tensor_map`; this runtime knows pointer");
+    wrong("{\"pointer\": \"x\"}", "{\"tensor_map\": \"x\"}",
+          "`tensor_map`; this runtime knows pointer");
     wrong("{\"pointer\": \"x\"}", "{\"constant\": \"c\"}", "no constant `c`");
-    wrong("{\"expr\": \"N\", \"type\": \"i64\"}", "{\"expr\": \"N\", \"type\": \"f32\"}", "`expr` may be i32 or i64");
+    wrong("{\"expr\": \"N\", \"type\": \"i64\"}", "{\"expr\": \"N\", \"type\": \"f32\"}",
+          "`expr` may be i32 or i64");
     wrong("{\"expr\": \"N\", \"type\": \"i64\"}", "{\"expr\": \"N\"}", "`type` is missing");
-    wrong("\"workspace\": \"min(M, 2", "\"workspace\": \"min(M,, 2", "`workspace` is wrong at offset");
+    wrong("\"workspace\": \"min(M, 2", "\"workspace\": \"min(M,, 2",
+          "`workspace` is wrong at offset");
 }
 
 static void test_decimal_strings(void **state) {
@@ -209,7 +238,8 @@ static void test_ptx_ends_with_nul(void **state) {
     ((char *)(uintptr_t)images[0].bytes)[4710] = 0;
 }
 
-// Manifests with bytes changed, cut and doubled: a status each time, and if OK, a load that also ends in a status.
+// Manifests with bytes changed, cut and doubled: a status each time, and if OK, a load that also
+// ends in a status.
 static void test_mutations(void **state) {
     (void)state;
     uint64_t seed = 7;
@@ -229,19 +259,22 @@ static void test_mutations(void **state) {
         loaded l;
         kcrt_module *module;
         good += read_manifest(&l, text) == KCRT_OK;
-        assert_true(kcrt_module_load_memory(device, l.bytes.data, l.bytes.size, NULL, &module) != KCRT_OK);
+        assert_true(kcrt_module_load_memory(device, l.bytes.data, l.bytes.size, NULL, &module) !=
+                    KCRT_OK);
         assert_true(strlen(kcrt_last_error()) > 10);
         release(&l);
     }
     kcrt_device_close(device);
     free(text);
-    assert_true(good > 100); // changes inside names and comments are harmless: the test would notice a reader that refuses all
+    assert_true(good > 100); // changes inside names and comments are harmless: the test would
+                             // notice a reader that refuses all
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_example), cmocka_unit_test(test_top_level), cmocka_unit_test(test_signatures),
-        cmocka_unit_test(test_targets), cmocka_unit_test(test_decimal_strings), cmocka_unit_test(test_ptx_ends_with_nul),
+        cmocka_unit_test(test_example),         cmocka_unit_test(test_top_level),
+        cmocka_unit_test(test_signatures),      cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_decimal_strings), cmocka_unit_test(test_ptx_ends_with_nul),
         cmocka_unit_test(test_mutations),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

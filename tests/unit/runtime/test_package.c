@@ -8,7 +8,8 @@
 #include "runtime/kcrt_device.h"
 #include "runtime/package.h"
 
-static const pack_image images[] = {{"cuda", "sm_80", "ptx", "PTX text", 9}, {"hip", "gfx942", "hsaco", "\177ELF", 4}};
+static const pack_image images[] = {{"cuda", "sm_80", "ptx", "PTX text", 9},
+                                    {"hip", "gfx942", "hsaco", "\177ELF", 4}};
 static kcrt_arena arena;
 
 static kcrt_status read_bytes(const void *bytes, size_t size, kcrt_package *out) {
@@ -26,7 +27,8 @@ static kcrt_status read_copy(const void *bytes, size_t size) {
     for (int i = 0; !status && i < package.count; i++) {
         const kcrt_entry *e = &package.entries[i];
         sum += strlen(e->triple) + strlen(e->arch) + strlen(e->role);
-        for (size_t b = 0; b < e->size; b++) sum += ((const unsigned char *)e->image)[b];
+        for (size_t b = 0; b < e->size; b++)
+            sum += ((const unsigned char *)e->image)[b];
     }
     free(copy);
     return status;
@@ -52,12 +54,14 @@ static void test_reads(void **state) {
 static void damaged(size_t at, uint64_t value, int bytes, const char *words) {
     pack p = pack_with("{}", images, 2);
     size_t second = 0;
-    for (int i = 7; i >= 0; i--) second = second << 8 | p.data[8 + i];
+    for (int i = 7; i >= 0; i--)
+        second = second << 8 | p.data[8 + i];
     put_number(p.data + second + at, value, bytes);
     assert_int_equal(read_copy(p.data, p.size), KCRT_BAD_PACKAGE);
     char where[40];
     snprintf(where, sizeof where, "byte %zu", second);
-    if (!strstr(kcrt_last_error(), words) || !strstr(kcrt_last_error(), where) || !strstr(kcrt_last_error(), "T.kcb"))
+    if (!strstr(kcrt_last_error(), words) || !strstr(kcrt_last_error(), where) ||
+        !strstr(kcrt_last_error(), "T.kcb"))
         fail_msg("`%s`, `%s` are not in: %s", words, where, kcrt_last_error());
     free(p.data);
 }
@@ -103,7 +107,8 @@ static void test_every_truncation(void **state) {
     size_t first = p.data[8] | (size_t)p.data[9] << 8;
     size_t second = first + p.data[first + 8];
     int good = 0;
-    for (size_t n = 0; n < p.size; n++) good += read_copy(p.data, n) == KCRT_OK;
+    for (size_t n = 0; n < p.size; n++)
+        good += read_copy(p.data, n) == KCRT_OK;
     assert_int_equal(good, 2); // cut between entries
     assert_int_equal(read_copy(p.data, first), KCRT_OK);
     assert_int_equal(read_copy(p.data, second), KCRT_OK);
@@ -142,8 +147,12 @@ static int release(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),           cmocka_unit_test(test_each_field),    cmocka_unit_test(test_unterminated_string),
-        cmocka_unit_test(test_every_truncation), cmocka_unit_test(test_not_a_package), cmocka_unit_test(test_random_bytes),
+        cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_each_field),
+        cmocka_unit_test(test_unterminated_string),
+        cmocka_unit_test(test_every_truncation),
+        cmocka_unit_test(test_not_a_package),
+        cmocka_unit_test(test_random_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, release);
 }

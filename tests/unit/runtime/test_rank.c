@@ -39,18 +39,27 @@ static void order_cuda(int major, int minor, const char *images, const char *wan
 
 static void test_cuda(void **state) {
     (void)state;
-    const char *all = "sm_75.ptx sm_80.cubin sm_80.ptx sm_86.cubin sm_86.ptx sm_90.cubin sm_90.ptx sm_90a.cubin sm_90a.ptx "
-                      "sm_100.cubin sm_100.ptx sm_100a.cubin sm_100a.ptx sm_100f.ptx sm_120.ptx sm_120a.ptx";
+    const char *all =
+        "sm_75.ptx sm_80.cubin sm_80.ptx sm_86.cubin sm_86.ptx sm_90.cubin sm_90.ptx sm_90a.cubin "
+        "sm_90a.ptx "
+        "sm_100.cubin sm_100.ptx sm_100a.cubin sm_100a.ptx sm_100f.ptx sm_120.ptx sm_120a.ptx";
     order_cuda(7, 5, all, "sm_75.ptx");
     order_cuda(8, 0, all, "sm_80.cubin sm_80.ptx sm_75.ptx");
     order_cuda(8, 6, all, "sm_86.cubin sm_86.ptx sm_80.cubin sm_80.ptx sm_75.ptx");
     order_cuda(8, 9, all, "sm_86.cubin sm_80.cubin sm_86.ptx sm_80.ptx sm_75.ptx");
-    order_cuda(9, 0, all, "sm_90a.cubin sm_90a.ptx sm_90.cubin sm_90.ptx sm_86.ptx sm_80.ptx sm_75.ptx");
-    order_cuda(10, 0, all, "sm_100a.cubin sm_100a.ptx sm_100f.ptx sm_100.cubin sm_100.ptx sm_90.ptx sm_86.ptx sm_80.ptx sm_75.ptx");
-    order_cuda(10, 3, all, "sm_100f.ptx sm_100.cubin sm_100.ptx sm_90.ptx sm_86.ptx sm_80.ptx sm_75.ptx");
-    order_cuda(12, 0, all, "sm_120a.ptx sm_120.ptx sm_100.ptx sm_90.ptx sm_86.ptx sm_80.ptx sm_75.ptx");
+    order_cuda(9, 0, all,
+               "sm_90a.cubin sm_90a.ptx sm_90.cubin sm_90.ptx sm_86.ptx sm_80.ptx sm_75.ptx");
+    order_cuda(10, 0, all,
+               "sm_100a.cubin sm_100a.ptx sm_100f.ptx sm_100.cubin sm_100.ptx sm_90.ptx sm_86.ptx "
+               "sm_80.ptx sm_75.ptx");
+    order_cuda(10, 3, all,
+               "sm_100f.ptx sm_100.cubin sm_100.ptx sm_90.ptx sm_86.ptx sm_80.ptx sm_75.ptx");
+    order_cuda(12, 0, all,
+               "sm_120a.ptx sm_120.ptx sm_100.ptx sm_90.ptx sm_86.ptx sm_80.ptx sm_75.ptx");
     order_cuda(7, 0, all, "");
-    order_cuda(9, 0, "gfx942.hsaco sm_.ptx sm_9x.ptx compute_90.ptx sm_90b.ptx sm_90.hsaco sm_90aa.ptx", "");
+    order_cuda(9, 0,
+               "gfx942.hsaco sm_.ptx sm_9x.ptx compute_90.ptx sm_90b.ptx sm_90.hsaco sm_90aa.ptx",
+               "");
 }
 
 static void test_parse_sm(void **state) {
@@ -68,7 +77,9 @@ static void hip(const char *device, const char *better, const char *worse) {
     const char *reason = NULL;
     int a = better ? kcrt_rank_hip(device, better, "hsaco", &reason) : 1 << 20;
     int b = worse ? kcrt_rank_hip(device, worse, "hsaco", &reason) : 0;
-    if (a <= b || (worse && !better && b) || a <= 0) fail_msg("%s: %s is %d, %s is %d", device, better ? better : "-", a, worse ? worse : "-", b);
+    if (a <= b || (worse && !better && b) || a <= 0)
+        fail_msg("%s: %s is %d, %s is %d", device, better ? better : "-", a, worse ? worse : "-",
+                 b);
 }
 
 static void refused(const char *device, const char *arch) {
@@ -101,6 +112,7 @@ static void test_hip(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cuda), cmocka_unit_test(test_parse_sm), cmocka_unit_test(test_hip)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cuda), cmocka_unit_test(test_parse_sm),
+                                       cmocka_unit_test(test_hip)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

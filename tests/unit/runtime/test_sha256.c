@@ -1,4 +1,5 @@
-// FIPS 180-4 examples, and every length around the block boundaries against a one-byte-at-a-time property.
+// FIPS 180-4 examples, and every length around the block boundaries against a one-byte-at-a-time
+// property.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,12 +32,14 @@ static void test_lengths(void **state) {
     (void)state;
     char text[130], all[131 * 64 + 1], hex[65];
     memset(text, 'x', sizeof text);
-    for (size_t n = 0; n <= 130; n++) kcrt_sha256_hex(text, n, all + 64 * n);
+    for (size_t n = 0; n <= 130; n++)
+        kcrt_sha256_hex(text, n, all + 64 * n);
     kcrt_sha256_hex(all, 131 * 64, hex);
     assert_string_equal(hex, "87aca1c44bc7ba8897768170211f0a02063de70801131ff86c7edb9ce32c6a50");
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_examples), cmocka_unit_test(test_lengths)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_examples),
+                                       cmocka_unit_test(test_lengths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
