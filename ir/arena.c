@@ -51,7 +51,8 @@ kc_arena *kc_arena_create(void) {
 
 void kc_arena_destroy(kc_arena *arena) {
     if (!arena) return;
-    for (deferred *d = arena->deferred; d; d = d->next) d->release(d->object);
+    for (deferred *d = arena->deferred; d; d = d->next)
+        d->release(d->object);
     for (chunk *c = arena->chunks, *next; c; c = next) {
         next = c->next;
         free(c);
@@ -67,10 +68,12 @@ size_t kc_arena_bytes(const kc_arena *arena) {
     return arena->bytes;
 }
 
-// The chunk with room for `bytes`; a big one goes second in the list, so that the first stays open for small requests.
+// The chunk with room for `bytes`; a big one goes second in the list, so that the first stays open
+// for small requests.
 static chunk *add_chunk(kc_arena *arena, size_t bytes) {
     size_t left = arena->cap > arena->bytes ? arena->cap - arena->bytes : 0;
-    size_t size = bytes > arena->next_size / 4 || arena->next_size > left ? bytes : arena->next_size;
+    size_t size =
+        bytes > arena->next_size / 4 || arena->next_size > left ? bytes : arena->next_size;
     if (size > SIZE_MAX - HEADER || size > left) out_of_memory();
     chunk *c = calloc(1, HEADER + size);
     if (!c) out_of_memory();

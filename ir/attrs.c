@@ -1,4 +1,5 @@
-// Attributes: set and read, by key. The op table says which an op has; the verifier holds ops to it.
+// Attributes: set and read, by key. The op table says which an op has; the verifier holds ops to
+// it.
 #include "ir/internal.h"
 
 #include <string.h>
@@ -12,7 +13,8 @@ const kc_attr *kc_attr_get(const kc_op *op, kc_attr_key key) {
 kc_attr *kc_attr_slot(kc_op *op, kc_attr_key key) {
     kc_attr *attr = (kc_attr *)(uintptr_t)kc_attr_get(op, key);
     if (!attr) {
-        if (op->n_attrs == KC_MAX_ATTRS) kc_bug("%s has more than %d attributes", kc_op_row(op)->name, KC_MAX_ATTRS);
+        if (op->n_attrs == KC_MAX_ATTRS)
+            kc_bug("%s has more than %d attributes", kc_op_row(op)->name, KC_MAX_ATTRS);
         attr = &op->attrs[op->n_attrs++];
     }
     *attr = (kc_attr){.key = key};
@@ -20,7 +22,8 @@ kc_attr *kc_attr_slot(kc_op *op, kc_attr_key key) {
 }
 
 static kc_attr *slot_of(kc_op *op, kc_attr_key key, kc_attr_kind kind) {
-    if (kc_attr_table[key].kind != kind) kc_bug("attribute '%s' is of another kind", kc_attr_table[key].name);
+    if (kc_attr_table[key].kind != kind)
+        kc_bug("attribute '%s' is of another kind", kc_attr_table[key].name);
     return kc_attr_slot(op, key);
 }
 
@@ -51,30 +54,35 @@ static void *copy_list(kc_module *module, const void *from, int count, size_t si
     return copy;
 }
 
-void kc_attr_set_ints(kc_module *module, kc_op *op, kc_attr_key key, int count, const int64_t *values) {
+void kc_attr_set_ints(kc_module *module, kc_op *op, kc_attr_key key, int count,
+                      const int64_t *values) {
     const int64_t *copy = copy_list(module, values, count, sizeof *values);
     kc_attr *attr = slot_of(op, key, KC_KIND_INTS);
     attr->count = count;
     attr->integers = copy;
 }
 
-void kc_attr_set_exprs(kc_module *module, kc_op *op, kc_attr_key key, int count, const kc_expr *const *values) {
+void kc_attr_set_exprs(kc_module *module, kc_op *op, kc_attr_key key, int count,
+                       const kc_expr *const *values) {
     const kc_expr *const *copy = copy_list(module, values, count, sizeof *values);
     kc_attr *attr = slot_of(op, key, KC_KIND_EXPRS);
     attr->count = count;
     attr->exprs = copy;
 }
 
-void kc_attr_set_floats(kc_module *module, kc_op *op, kc_attr_key key, int count, const double *values) {
+void kc_attr_set_floats(kc_module *module, kc_op *op, kc_attr_key key, int count,
+                        const double *values) {
     const double *copy = copy_list(module, values, count, sizeof *values);
     kc_attr *attr = slot_of(op, key, KC_KIND_FLOATS);
     attr->count = count;
     attr->numbers = copy;
 }
 
-void kc_attr_set_strings(kc_module *module, kc_op *op, kc_attr_key key, int count, const char *const *values) {
+void kc_attr_set_strings(kc_module *module, kc_op *op, kc_attr_key key, int count,
+                         const char *const *values) {
     const char **copy = KC_NEW_ARRAY(module->arena, const char *, count);
-    for (int i = 0; i < count; i++) copy[i] = kc_arena_strdup(module->arena, values[i]);
+    for (int i = 0; i < count; i++)
+        copy[i] = kc_arena_strdup(module->arena, values[i]);
     kc_attr *attr = slot_of(op, key, KC_KIND_STRINGS);
     attr->count = count;
     attr->strings = copy;

@@ -23,7 +23,8 @@ struct kc_layout_entry {
 const kc_layout *kc_module_layout(kc_module *module, const kc_layout *layout) {
     uint64_t hash = kc_layout_hash(layout);
     for (struct kc_layout_entry *e = module->layouts; e; e = e->next)
-        if (&e->layout == layout || (e->hash == hash && kc_layout_equal(&e->layout, layout))) return &e->layout;
+        if (&e->layout == layout || (e->hash == hash && kc_layout_equal(&e->layout, layout)))
+            return &e->layout;
     struct kc_layout_entry *entry = KC_NEW(module->arena, struct kc_layout_entry);
     *entry = (struct kc_layout_entry){*layout, hash, module->layouts};
     module->layouts = entry;
@@ -36,7 +37,9 @@ static void release_pool(void *pool) {
 
 kc_expr_pool *kc_pool_create(kc_module *module) {
     kc_expr_pool *pool = kc_expr_pool_create();
-    if (!pool) kc_arena_alloc(module->arena, SIZE_MAX); // takes the way of every other allocation that fails
+    if (!pool)
+        kc_arena_alloc(module->arena,
+                       SIZE_MAX); // takes the way of every other allocation that fails
     kc_arena_defer(module->arena, release_pool, pool);
     return pool;
 }
@@ -63,7 +66,8 @@ kc_builder kc_builder_before(kc_module *module, kc_op *op) {
 
 int kc_operand_capacity(int n) {
     int capacity = n > 0;
-    while (capacity < n) capacity *= 2;
+    while (capacity < n)
+        capacity *= 2;
     return capacity;
 }
 
@@ -78,7 +82,8 @@ static void default_segments(kc_op *op) {
         } else if (open < 0) open = i;
     }
     if (left < 0 || (left > 0 && open < 0))
-        kc_bug("%s is built with %d operands; its row says '%s'", kc_op_row(op)->name, op->n_operands, kc_op_row(op)->operands);
+        kc_bug("%s is built with %d operands; its row says '%s'", kc_op_row(op)->name,
+               op->n_operands, kc_op_row(op)->operands);
     if (open >= 0) op->segments[open] = left;
 }
 
@@ -93,33 +98,39 @@ static void add_results(kc_module *module, kc_op *op, int n, const kc_type *type
     }
 }
 
-kc_op *kc_build(kc_builder *b, kc_opcode code, int n_operands, kc_value *const *operands, int n_results, const kc_type *types) {
+kc_op *kc_build(kc_builder *b, kc_opcode code, int n_operands, kc_value *const *operands,
+                int n_results, const kc_type *types) {
     kc_arena *arena = b->module->arena;
     kc_op *op = code == KC_OP_FUNC ? &KC_NEW(arena, kc_func_op)->op : KC_NEW(arena, kc_op);
     op->code = code;
     op->loc = b->loc;
     op->operands = KC_NEW_ARRAY(arena, kc_use, kc_operand_capacity(n_operands));
     op->n_operands = n_operands;
-    for (int i = 0; i < n_operands; i++) kc_use_link(&op->operands[i], operands[i], op, i);
+    for (int i = 0; i < n_operands; i++)
+        kc_use_link(&op->operands[i], operands[i], op, i);
     default_segments(op);
     add_results(b->module, op, n_results, types);
     kc_op_insert(op, b->block, b->before);
     if (code == KC_OP_FUNC) op->pool = kc_pool_create(b->module);
-    if (code == KC_OP_VARIANT && kc_block_pool(b->block)) op->pool = kc_pool_copy(b->module, kc_block_pool(b->block));
+    if (code == KC_OP_VARIANT && kc_block_pool(b->block))
+        op->pool = kc_pool_copy(b->module, kc_block_pool(b->block));
     return op;
 }
 
 void kc_op_set_segments(kc_op *op, const int *counts) {
     kc_segment segments[KC_MAX_SEGMENTS];
     int n = kc_op_segments(op->code, segments), sum = 0;
-    for (int i = 0; i < n; i++) sum += op->segments[i] = counts[i];
+    for (int i = 0; i < n; i++)
+        sum += op->segments[i] = counts[i];
     if (sum != op->n_operands)
-        kc_bug("segments of %s add up to %d of %d operands; one count each for: %s", kc_op_row(op)->name, sum, op->n_operands, kc_op_row(op)->operands);
+        kc_bug("segments of %s add up to %d of %d operands; one count each for: %s",
+               kc_op_row(op)->name, sum, op->n_operands, kc_op_row(op)->operands);
 }
 
 kc_use *kc_op_segment(const kc_op *op, int segment, int *count) {
     int first = 0;
-    for (int i = 0; i < segment; i++) first += op->segments[i];
+    for (int i = 0; i < segment; i++)
+        first += op->segments[i];
     *count = op->segments[segment];
     return op->operands + first;
 }
@@ -135,7 +146,8 @@ kc_value *kc_block_add_arg(kc_module *module, kc_block *block, kc_type type, con
     if (block->n_args == block->args_capacity) {
         int capacity = block->args_capacity ? 2 * block->args_capacity : 4;
         kc_value **args = KC_NEW_ARRAY(module->arena, kc_value *, capacity);
-        for (int i = 0; i < block->n_args; i++) args[i] = block->args[i];
+        for (int i = 0; i < block->n_args; i++)
+            args[i] = block->args[i];
         block->args = args;
         block->args_capacity = capacity;
     }
@@ -149,18 +161,22 @@ kc_value *kc_block_add_arg(kc_module *module, kc_block *block, kc_type type, con
 
 // ---- shorthands
 
-kc_value *kc_build_1(kc_builder *b, kc_opcode code, kc_type type, int n, kc_value *const *operands) {
+kc_value *kc_build_1(kc_builder *b, kc_opcode code, kc_type type, int n,
+                     kc_value *const *operands) {
     return kc_result(kc_build(b, code, n, operands, 1, &type), 0);
 }
 
 enum { MAX_ELEMENTWISE = 4 };
 
-static kc_value *build_by_rule(kc_builder *b, kc_opcode code, int n, kc_value *const *operands, kc_dtype cast) {
+static kc_value *build_by_rule(kc_builder *b, kc_opcode code, int n, kc_value *const *operands,
+                               kc_dtype cast) {
     const kc_type *types[MAX_ELEMENTWISE];
     kc_type result;
     char why[KC_WHY];
-    if (n > MAX_ELEMENTWISE) kc_bug("%s with %d operands is not elementwise", kc_op_table[code].name, n);
-    for (int i = 0; i < n; i++) types[i] = &operands[i]->type;
+    if (n > MAX_ELEMENTWISE)
+        kc_bug("%s with %d operands is not elementwise", kc_op_table[code].name, n);
+    for (int i = 0; i < n; i++)
+        types[i] = &operands[i]->type;
     if (!kc_type_rule_apply(kc_block_pool(b->block), code, n, types, cast, &result, why))
         kc_bug("building %s: %s", kc_op_table[code].name, why);
     return kc_build_1(b, code, result, n, operands);
@@ -187,7 +203,8 @@ kc_value *kc_build_cast(kc_builder *b, kc_value *x, kc_dtype to) {
 
 kc_value *kc_build_const(kc_builder *b, kc_type type, double number) {
     if (!kc_dtype_is_float(type.elem)) {
-        if (!(fabs(number) <= 0x1p53) || number != trunc(number)) kc_bug("%.17g is no small integer", number);
+        if (!(fabs(number) <= 0x1p53) || number != trunc(number))
+            kc_bug("%.17g is no small integer", number);
         return kc_build_const_int(b, type, (int64_t)number);
     }
     kc_value *result = kc_build_1(b, KC_OP_CONST, type, 0, NULL);

@@ -1,4 +1,5 @@
-// Deep copies. Values of the copied region are mapped to their copies; others stay, unless they were mapped before.
+// Deep copies. Values of the copied region are mapped to their copies; others stay, unless they
+// were mapped before.
 #include "ir/map.h"
 #include "ir/text.h"
 
@@ -47,19 +48,30 @@ static kc_type copy_type(kc_clone *clone, const kc_type *type) {
     return copy;
 }
 
-static void copy_exprs(kc_clone *clone, kc_op *to, const kc_attr *attr, const kc_expr_pool *from_pool, kc_expr_pool *to_pool) {
+static void copy_exprs(kc_clone *clone, kc_op *to, const kc_attr *attr,
+                       const kc_expr_pool *from_pool, kc_expr_pool *to_pool) {
     const kc_expr **exprs = KC_NEW_ARRAY(clone->scratch, const kc_expr *, attr->count);
-    for (int i = 0; i < attr->count; i++) exprs[i] = copy_expr(from_pool, to_pool, attr->exprs[i]);
+    for (int i = 0; i < attr->count; i++)
+        exprs[i] = copy_expr(from_pool, to_pool, attr->exprs[i]);
     kc_attr_set_exprs(clone->module, to, attr->key, attr->count, exprs);
 }
 
-static void copy_attr(kc_clone *clone, kc_op *to, const kc_attr *attr, const kc_expr_pool *from_pool, kc_expr_pool *to_pool) {
+static void copy_attr(kc_clone *clone, kc_op *to, const kc_attr *attr,
+                      const kc_expr_pool *from_pool, kc_expr_pool *to_pool) {
     switch (kc_attr_table[attr->key].kind) {
     case KC_KIND_STRING: kc_attr_set_string(clone->module, to, attr->key, attr->string); return;
-    case KC_KIND_EXPR: kc_attr_set_expr(to, attr->key, copy_expr(from_pool, to_pool, attr->expr)); return;
-    case KC_KIND_INTS: kc_attr_set_ints(clone->module, to, attr->key, attr->count, attr->integers); return;
-    case KC_KIND_FLOATS: kc_attr_set_floats(clone->module, to, attr->key, attr->count, attr->numbers); return;
-    case KC_KIND_STRINGS: kc_attr_set_strings(clone->module, to, attr->key, attr->count, attr->strings); return;
+    case KC_KIND_EXPR:
+        kc_attr_set_expr(to, attr->key, copy_expr(from_pool, to_pool, attr->expr));
+        return;
+    case KC_KIND_INTS:
+        kc_attr_set_ints(clone->module, to, attr->key, attr->count, attr->integers);
+        return;
+    case KC_KIND_FLOATS:
+        kc_attr_set_floats(clone->module, to, attr->key, attr->count, attr->numbers);
+        return;
+    case KC_KIND_STRINGS:
+        kc_attr_set_strings(clone->module, to, attr->key, attr->count, attr->strings);
+        return;
     case KC_KIND_EXPRS: copy_exprs(clone, to, attr, from_pool, to_pool); return;
     case KC_KIND_INT:
     case KC_KIND_FLOAT:
@@ -67,11 +79,14 @@ static void copy_attr(kc_clone *clone, kc_op *to, const kc_attr *attr, const kc_
     }
 }
 
-// Attributes of an op with a pool of its own: `when` belongs to the pool around it, which is the clone's outer pair.
-static void copy_attrs(kc_clone *clone, kc_op *to, const kc_op *op, const kc_expr_pool *outer_from, kc_expr_pool *outer_to) {
+// Attributes of an op with a pool of its own: `when` belongs to the pool around it, which is the
+// clone's outer pair.
+static void copy_attrs(kc_clone *clone, kc_op *to, const kc_op *op, const kc_expr_pool *outer_from,
+                       kc_expr_pool *outer_to) {
     for (int i = 0; i < op->n_attrs; i++) {
         bool outer = op->attrs[i].key == KC_ATTR_WHEN;
-        copy_attr(clone, to, &op->attrs[i], outer ? outer_from : clone->from, outer ? outer_to : clone->to);
+        copy_attr(clone, to, &op->attrs[i], outer ? outer_from : clone->from,
+                  outer ? outer_to : clone->to);
     }
 }
 
@@ -94,7 +109,9 @@ static void copy_body(kc_clone *clone, kc_op *to, const kc_op *op) {
     kc_block *body = kc_op_add_body(clone->module, to);
     for (int i = 0; i < op->body->n_args; i++) {
         kc_value *arg = op->body->args[i];
-        kc_clone_map(clone, arg, kc_block_add_arg(clone->module, body, copy_type(clone, &arg->type), arg->name));
+        kc_clone_map(
+            clone, arg,
+            kc_block_add_arg(clone->module, body, copy_type(clone, &arg->type), arg->name));
     }
     kc_builder inner = kc_builder_at_end(clone->module, body, op->loc);
     kc_clone_block_into(clone, &inner, op->body);
@@ -104,8 +121,10 @@ static void copy_body(kc_clone *clone, kc_op *to, const kc_op *op) {
 static kc_op *copy_node(kc_clone *clone, kc_builder *b, const kc_op *op) {
     kc_value **operands = KC_NEW_ARRAY(clone->scratch, kc_value *, op->n_operands);
     kc_type *types = KC_NEW_ARRAY(clone->scratch, kc_type, op->n_results);
-    for (int i = 0; i < op->n_operands; i++) operands[i] = kc_clone_value(clone, kc_operand(op, i));
-    for (int i = 0; i < op->n_results; i++) types[i] = copy_type(clone, &op->results[i]->type);
+    for (int i = 0; i < op->n_operands; i++)
+        operands[i] = kc_clone_value(clone, kc_operand(op, i));
+    for (int i = 0; i < op->n_results; i++)
+        types[i] = copy_type(clone, &op->results[i]->type);
     kc_builder at = *b;
     at.loc = op->loc;
     kc_op *to = kc_build(&at, op->code, op->n_operands, operands, op->n_results, types);

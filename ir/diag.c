@@ -1,4 +1,5 @@
-// The sink of diagnostics: kept in order of arrival, printed in source order with the line and a caret.
+// The sink of diagnostics: kept in order of arrival, printed in source order with the line and a
+// caret.
 #include "ir/diag.h"
 
 #include <stdarg.h>
@@ -23,7 +24,8 @@ struct kc_diag {
     bool dropped;      // the last one was not kept, so its notes are not either
 };
 
-static const char *const severity_names[] = {[KC_ERROR] = "error", [KC_WARNING] = "warning", [KC_NOTE] = "note"};
+static const char *const severity_names[] = {
+    [KC_ERROR] = "error", [KC_WARNING] = "warning", [KC_NOTE] = "note"};
 
 kc_diag *kc_diag_create(kc_arena *arena, const char *file, const char *source, size_t source_size) {
     kc_diag *diag = KC_NEW(arena, kc_diag);
@@ -33,7 +35,8 @@ kc_diag *kc_diag_create(kc_arena *arena, const char *file, const char *source, s
     return diag;
 }
 
-static void append(kc_diag *diag, kc_severity severity, kc_loc loc, const char *text, size_t length) {
+static void append(kc_diag *diag, kc_severity severity, kc_loc loc, const char *text,
+                   size_t length) {
     if (diag->n == diag->capacity) {
         int capacity = diag->capacity ? 2 * diag->capacity : 16;
         entry *entries = KC_NEW_ARRAY(diag->arena, entry, capacity);
@@ -75,7 +78,8 @@ int kc_diag_count(const kc_diag *diag) {
     return diag->count;
 }
 
-// ---- source order: groups of an entry and its notes, by line and column, stable; no location comes last
+// ---- source order: groups of an entry and its notes, by line and column, stable; no location
+// comes last
 
 typedef struct {
     int first;
@@ -84,22 +88,26 @@ typedef struct {
 
 static int compare_groups(const void *a, const void *b) {
     const group *x = a, *y = b;
-    uint32_t x_line = x->loc.line ? x->loc.line : UINT32_MAX, y_line = y->loc.line ? y->loc.line : UINT32_MAX;
+    uint32_t x_line = x->loc.line ? x->loc.line : UINT32_MAX,
+             y_line = y->loc.line ? y->loc.line : UINT32_MAX;
     if (x_line != y_line) return x_line < y_line ? -1 : 1;
     if (x->loc.column != y->loc.column) return x->loc.column < y->loc.column ? -1 : 1;
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
 // Calls `each` for every kept entry in source order.
-static void in_order(const kc_diag *diag, void (*each)(const kc_diag *, const entry *, void *), void *context) {
+static void in_order(const kc_diag *diag, void (*each)(const kc_diag *, const entry *, void *),
+                     void *context) {
     group *groups = KC_NEW_ARRAY(diag->arena, group, diag->n);
     int n = 0;
     for (int i = 0; i < diag->n; i++)
-        if (diag->entries[i].severity != KC_NOTE || i == 0) groups[n++] = (group){i, diag->entries[i].loc};
+        if (diag->entries[i].severity != KC_NOTE || i == 0)
+            groups[n++] = (group){i, diag->entries[i].loc};
     if (n) qsort(groups, (size_t)n, sizeof *groups, compare_groups);
     for (int g = 0; g < n; g++) {
         int i = groups[g].first;
-        do each(diag, &diag->entries[i++], context);
+        do
+            each(diag, &diag->entries[i++], context);
         while (i < diag->n && diag->entries[i].severity == KC_NOTE);
     }
 }
@@ -108,14 +116,19 @@ static void in_order(const kc_diag *diag, void (*each)(const kc_diag *, const en
 
 // Length of the UTF-8 sequence at `at`; 0 when it is not one.
 static size_t sequence(const unsigned char *at, const unsigned char *end) {
-    size_t n = *at < 0x80 ? 1 : *at >= 0xC2 && *at < 0xE0 ? 2 : (*at & 0xF0) == 0xE0 ? 3 : *at >= 0xF0 && *at < 0xF5 ? 4 : 0;
+    size_t n = *at < 0x80                  ? 1
+               : *at >= 0xC2 && *at < 0xE0 ? 2
+               : (*at & 0xF0) == 0xE0      ? 3
+               : *at >= 0xF0 && *at < 0xF5 ? 4
+                                           : 0;
     if (!n || (size_t)(end - at) < n) return 0;
     for (size_t i = 1; i < n; i++)
         if ((at[i] & 0xC0) != 0x80) return 0;
     return n;
 }
 
-static const unsigned char *find_line(const kc_diag *diag, uint32_t line, const unsigned char **end) {
+static const unsigned char *find_line(const kc_diag *diag, uint32_t line,
+                                      const unsigned char **end) {
     const char *at = diag->source, *stop = diag->source + diag->source_size;
     for (uint32_t i = 1; at && i < line; i++) {
         at = memchr(at, '\n', (size_t)(stop - at));
@@ -129,9 +142,11 @@ static const unsigned char *find_line(const kc_diag *diag, uint32_t line, const 
 
 enum { BEFORE_CARET = 100, LINE_WIDTH = 160 };
 
-// The source line, or the part of a long one around the column, one column a code point, and the caret below.
+// The source line, or the part of a long one around the column, one column a code point, and the
+// caret below.
 static void print_caret(const kc_diag *diag, kc_loc loc, FILE *out) {
-    const unsigned char *end, *at = diag->source && loc.line ? find_line(diag, loc.line, &end) : NULL;
+    const unsigned char *end,
+        *at = diag->source && loc.line ? find_line(diag, loc.line, &end) : NULL;
     if (!at || !loc.column) return;
     uint32_t first = loc.column > BEFORE_CARET ? loc.column - BEFORE_CARET : 1;
     uint32_t column = 1;
@@ -157,7 +172,9 @@ static void print_entry(const kc_diag *diag, const entry *e, void *out) {
 
 void kc_diag_print(const kc_diag *diag, FILE *out) {
     in_order(diag, print_entry, out);
-    if (diag->count > diag->n) fprintf(out, "%s: note: %d further diagnostics are not shown\n", diag->file, diag->count - diag->n);
+    if (diag->count > diag->n)
+        fprintf(out, "%s: note: %d further diagnostics are not shown\n", diag->file,
+                diag->count - diag->n);
 }
 
 // ---- JSON
@@ -187,8 +204,9 @@ static void print_json_entry(const kc_diag *diag, const entry *e, void *context)
     list->later = true;
     fputs("{\"file\": ", list->out);
     print_json_string(diag->file, list->out);
-    fprintf(list->out, ", \"line\": %u, \"column\": %u, \"severity\": \"%s\", \"text\": ", e->loc.line, e->loc.column,
-            severity_names[e->severity]);
+    fprintf(list->out,
+            ", \"line\": %u, \"column\": %u, \"severity\": \"%s\", \"text\": ", e->loc.line,
+            e->loc.column, severity_names[e->severity]);
     print_json_string(e->text, list->out);
     fputc('}', list->out);
 }
@@ -200,7 +218,8 @@ void kc_diag_print_json(const kc_diag *diag, FILE *out) {
     fputs("]\n", out);
 }
 
-// ---- between processes: a magic word, totals, then entries; all in the byte order of the one machine
+// ---- between processes: a magic word, totals, then entries; all in the byte order of the one
+// machine
 
 typedef struct {
     char magic[8];
@@ -216,7 +235,8 @@ static const char magic[8] = "kcdiag1";
 
 char *kc_diag_serialize(const kc_diag *diag, size_t *size) {
     *size = sizeof(stream_head);
-    for (int i = 0; i < diag->n; i++) *size += sizeof(stream_entry) + strlen(diag->entries[i].text);
+    for (int i = 0; i < diag->n; i++)
+        *size += sizeof(stream_entry) + strlen(diag->entries[i].text);
     char *stream = malloc(*size), *at = stream;
     if (!stream) return *size = 0, NULL;
     stream_head head = {.entries = diag->n, .count = diag->count, .errors = diag->errors};
@@ -225,7 +245,8 @@ char *kc_diag_serialize(const kc_diag *diag, size_t *size) {
     at += sizeof head;
     for (int i = 0; i < diag->n; i++) {
         const entry *e = &diag->entries[i];
-        stream_entry record = {(int32_t)e->severity, e->loc.line, e->loc.column, (uint32_t)strlen(e->text)};
+        stream_entry record = {(int32_t)e->severity, e->loc.line, e->loc.column,
+                               (uint32_t)strlen(e->text)};
         memcpy(at, &record, sizeof record);
         memcpy(at + sizeof record, e->text, record.length);
         at += sizeof record + record.length;
@@ -238,7 +259,9 @@ static bool read_entry(const char **at, const char *end, stream_entry *record, c
     if ((size_t)(end - *at) < sizeof *record) return false;
     memcpy(record, *at, sizeof *record);
     *text = *at + sizeof *record;
-    if (record->severity < KC_ERROR || record->severity > KC_NOTE || (size_t)(end - *text) < record->length) return false;
+    if (record->severity < KC_ERROR || record->severity > KC_NOTE ||
+        (size_t)(end - *text) < record->length)
+        return false;
     *at = *text + record->length;
     return true;
 }
@@ -247,8 +270,9 @@ bool kc_diag_deserialize(kc_diag *diag, const char *stream, size_t size) {
     stream_head head;
     if (size < sizeof head) return false;
     memcpy(&head, stream, sizeof head);
-    if (memcmp(head.magic, magic, sizeof magic) || head.entries < 0 || head.entries > KEPT_ENTRIES || head.count < head.entries ||
-        head.errors < 0 || head.errors > head.count)
+    if (memcmp(head.magic, magic, sizeof magic) || head.entries < 0 ||
+        head.entries > KEPT_ENTRIES || head.count < head.entries || head.errors < 0 ||
+        head.errors > head.count)
         return false;
     const char *at = stream + sizeof head, *end = stream + size, *text;
     stream_entry record;
@@ -260,7 +284,8 @@ bool kc_diag_deserialize(kc_diag *diag, const char *stream, size_t size) {
     for (int i = 0; i < head.entries; i++) {
         read_entry(&at, end, &record, &text);
         if (admit(diag, (kc_severity)record.severity))
-            append(diag, (kc_severity)record.severity, (kc_loc){record.line, record.column}, text, record.length);
+            append(diag, (kc_severity)record.severity, (kc_loc){record.line, record.column}, text,
+                   record.length);
     }
     diag->errors = errors + head.errors;
     diag->count = count + head.count;

@@ -1,4 +1,5 @@
-// Functions: their record of outputs and documentation, and the way from an op to what surrounds it.
+// Functions: their record of outputs and documentation, and the way from an op to what surrounds
+// it.
 #include "ir/internal.h"
 
 #include <string.h>
@@ -26,7 +27,8 @@ void kc_func_add_output(kc_module *module, kc_op *func, const kc_output *output)
     if (record->n_outputs == record->outputs_capacity) {
         int capacity = record->outputs_capacity ? 2 * record->outputs_capacity : 4;
         kc_output *outputs = KC_NEW_ARRAY(module->arena, kc_output, capacity);
-        for (int i = 0; i < record->n_outputs; i++) outputs[i] = record->outputs[i];
+        for (int i = 0; i < record->n_outputs; i++)
+            outputs[i] = record->outputs[i];
         record->outputs = outputs;
         record->outputs_capacity = capacity;
     }
@@ -54,7 +56,8 @@ kc_op *kc_op_parent(const kc_op *op) {
 }
 
 kc_expr_pool *kc_op_pool(const kc_op *op) {
-    while (op && !op->pool) op = kc_op_parent(op);
+    while (op && !op->pool)
+        op = kc_op_parent(op);
     return op ? op->pool : NULL;
 }
 
@@ -64,6 +67,7 @@ kc_expr_pool *kc_attr_pool(const kc_op *op, kc_attr_key key) {
 
 kc_op *kc_op_ancestor(const kc_op *op, kc_opcode code) {
     kc_op *up = kc_op_parent(op);
-    while (up && up->code != code) up = kc_op_parent(up);
+    while (up && up->code != code)
+        up = kc_op_parent(up);
     return up;
 }

@@ -26,16 +26,20 @@ static void mention_attrs(symbols *s, const kc_op *op) {
         const kc_attr *attr = &op->attrs[i];
         kc_attr_kind kind = kc_attr_table[attr->key].kind;
         if (kind == KC_KIND_EXPR) mention(s, attr->expr);
-        for (int j = 0; kind == KC_KIND_EXPRS && j < attr->count; j++) mention(s, attr->exprs[j]);
+        for (int j = 0; kind == KC_KIND_EXPRS && j < attr->count; j++)
+            mention(s, attr->exprs[j]);
     }
 }
 
 static void mention_op(symbols *s, const kc_op *op) {
     mention_attrs(s, op);
-    for (int i = 0; i < op->n_results; i++) mention_type(s, &op->results[i]->type);
+    for (int i = 0; i < op->n_results; i++)
+        mention_type(s, &op->results[i]->type);
     if (!op->body) return;
-    for (int i = 0; i < op->body->n_args; i++) mention_type(s, &op->body->args[i]->type);
-    for (const kc_op *inner = op->body->first; inner; inner = inner->next) mention_op(s, inner);
+    for (int i = 0; i < op->body->n_args; i++)
+        mention_type(s, &op->body->args[i]->type);
+    for (const kc_op *inner = op->body->first; inner; inner = inner->next)
+        mention_op(s, inner);
 }
 
 static bool is_scalar(const kc_value *argument) {
@@ -49,7 +53,8 @@ int kc_kernel_params(kc_arena *arena, const kc_op *kernel, kc_param **params) {
     int n = 0, inputs = kernel->segments[0];
     *params = KC_NEW_ARRAY(arena, kc_param, kernel->n_operands + s.n);
     if (kernel->body->n_args != kernel->n_operands)
-        kc_bug("kernel with %d operands and %d body arguments", kernel->n_operands, kernel->body->n_args);
+        kc_bug("kernel with %d operands and %d body arguments", kernel->n_operands,
+               kernel->body->n_args);
     for (int i = 0; i < kernel->n_operands; i++) {
         kc_value *argument = kernel->body->args[i];
         kc_param_kind kind = i < inputs && is_scalar(argument) ? KC_PARAM_SCALAR : KC_PARAM_POINTER;

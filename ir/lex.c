@@ -34,7 +34,8 @@ static bool is_blank(char c) {
 }
 
 static void skip_comment(kc_lexer *lx) {
-    while (lx->at < lx->end && *lx->at != '\n') advance(lx, 1);
+    while (lx->at < lx->end && *lx->at != '\n')
+        advance(lx, 1);
 }
 
 static void skip_blanks(kc_lexer *lx) {
@@ -47,12 +48,15 @@ static void skip_blanks(kc_lexer *lx) {
 
 static const char *name_end(const kc_lexer *lx, const char *at) {
     // A name does not swallow the dots of a range.
-    while (at < lx->end && kc_is_name_char(*at) && !(*at == '.' && at + 1 < lx->end && at[1] == '.')) at++;
+    while (at < lx->end && kc_is_name_char(*at) &&
+           !(*at == '.' && at + 1 < lx->end && at[1] == '.'))
+        at++;
     return at;
 }
 
 static const char *digits_end(const kc_lexer *lx, const char *at) {
-    while (at < lx->end && kc_is_digit(*at)) at++;
+    while (at < lx->end && kc_is_digit(*at))
+        at++;
     return at;
 }
 
@@ -100,7 +104,8 @@ static const char *classify(const kc_lexer *lx, kc_token *token) {
 
 kc_token kc_lex_next(kc_lexer *lx) {
     skip_blanks(lx);
-    kc_token token = {.kind = KC_TOKEN_END, .at = lx->at, .text = lx->at, .loc = lx->loc, .first = lx->fresh};
+    kc_token token = {
+        .kind = KC_TOKEN_END, .at = lx->at, .text = lx->at, .loc = lx->loc, .first = lx->fresh};
     if (lx->at == lx->end) return token;
     const char *end = classify(lx, &token);
     token.length = (size_t)(end - token.text);
@@ -114,7 +119,8 @@ bool kc_token_is(const kc_token *token, char punctuation) {
 }
 
 bool kc_token_is_name(const kc_token *token, const char *name) {
-    return token->kind == KC_TOKEN_NAME && token->length == strlen(name) && !memcmp(token->text, name, token->length);
+    return token->kind == KC_TOKEN_NAME && token->length == strlen(name) &&
+           !memcmp(token->text, name, token->length);
 }
 
 // ---- raw text
@@ -127,7 +133,8 @@ static void go_back(kc_lexer *lx, kc_token to) {
 
 // Ends `from` at `end` without trailing blanks.
 static kc_token raw(kc_lexer *lx, kc_token from, const char *end) {
-    while (end > from.at && is_blank(end[-1])) end--;
+    while (end > from.at && is_blank(end[-1]))
+        end--;
     from.text = from.at;
     from.length = (size_t)(end - from.at);
     go_back(lx, from);
@@ -148,7 +155,9 @@ kc_token kc_lex_expr(kc_lexer *lx, kc_token from) {
 
 kc_token kc_lex_number(kc_lexer *lx, kc_token from) {
     const char *at = from.at;
-    while (at < lx->end && !is_blank(*at) && !memchr(",]}", *at, 3) && !(*at == '.' && at + 1 < lx->end && at[1] == '.')) at++;
+    while (at < lx->end && !is_blank(*at) && !memchr(",]}", *at, 3) &&
+           !(*at == '.' && at + 1 < lx->end && at[1] == '.'))
+        at++;
     return raw(lx, from, at);
 }
 
@@ -163,7 +172,9 @@ int kc_lex_extents(kc_lexer *lx, kc_token from, int64_t extents[KC_MAX_RANK]) {
     while (at < lx->end && kc_is_digit(*at)) {
         const char *end = digits_end(lx, at);
         kc_token digits = {.text = at, .length = (size_t)(end - at)};
-        if (n == KC_MAX_RANK || !kc_token_integer(&digits, &extents[n++]) || end == lx->end || *end != 'x') return -1;
+        if (n == KC_MAX_RANK || !kc_token_integer(&digits, &extents[n++]) || end == lx->end ||
+            *end != 'x')
+            return -1;
         at = end + 1;
     }
     go_back(lx, from);
@@ -171,7 +182,8 @@ int kc_lex_extents(kc_lexer *lx, kc_token from, int64_t extents[KC_MAX_RANK]) {
     return n;
 }
 
-// ---- skipping, by brackets alone. Comments are seen only where they begin a line: elsewhere // may be a division.
+// ---- skipping, by brackets alone. Comments are seen only where they begin a line: elsewhere //
+// may be a division.
 
 // Moves over one thing: a string, a comment line or a byte. Gives the byte, 0 for the others.
 static char skip_one(kc_lexer *lx, bool *fresh) {
@@ -256,7 +268,10 @@ bool kc_token_float(const kc_token *token, double *value) {
 }
 
 static int hex_digit(char c) {
-    return kc_is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return kc_is_digit(c)         ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 // Decodes the escape at *at, which it moves over; 0 when it is none.

@@ -34,7 +34,8 @@ static uint64_t mix(uint64_t x) {
 
 static uint64_t hash_text(const char *text, size_t length) {
     uint64_t hash = length;
-    for (size_t i = 0; i < length; i++) hash = mix(hash ^ (unsigned char)text[i]);
+    for (size_t i = 0; i < length; i++)
+        hash = mix(hash ^ (unsigned char)text[i]);
     return hash;
 }
 
@@ -45,7 +46,8 @@ static bool same_key(const slot *s, uint64_t hash, const void *key, size_t lengt
 
 static slot *find(const kc_map *map, uint64_t hash, const void *key, size_t length, bool text) {
     size_t at = hash & (map->capacity - 1);
-    while (map->slots[at].key && !same_key(&map->slots[at], hash, key, length, text)) at = (at + 1) & (map->capacity - 1);
+    while (map->slots[at].key && !same_key(&map->slots[at], hash, key, length, text))
+        at = (at + 1) & (map->capacity - 1);
     return &map->slots[at];
 }
 
@@ -57,7 +59,8 @@ static void grow(kc_map *map) {
     for (size_t i = 0; i < n; i++) {
         if (!old[i].key) continue;
         size_t at = old[i].hash & (map->capacity - 1);
-        while (map->slots[at].key) at = (at + 1) & (map->capacity - 1);
+        while (map->slots[at].key)
+            at = (at + 1) & (map->capacity - 1);
         map->slots[at] = old[i];
     }
 }

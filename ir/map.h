@@ -1,4 +1,5 @@
-// A hash map in an arena, keyed by pointers or by text (one kind a map). For look-ups alone: it has no order.
+// A hash map in an arena, keyed by pointers or by text (one kind a map). For look-ups alone: it has
+// no order.
 #ifndef KC_IR_MAP_H
 #define KC_IR_MAP_H
 

@@ -5,15 +5,30 @@
 
 // The rows name levels, traits, rules and domains without their prefix, so that they stay short.
 enum {
-    LEVEL_COMPOSITE = KC_LEVEL_COMPOSITE, LEVEL_TENSOR = KC_LEVEL_TENSOR, LEVEL_TILE = KC_LEVEL_TILE,
-    LEVEL_LAYOUT = KC_LEVEL_LAYOUT, LEVEL_ALL_TENSOR = KC_LEVEL_ALL_TENSOR,
-    LEVEL_ALL_TILE = KC_LEVEL_ALL_TILE, LEVEL_ALL = KC_LEVEL_ALL,
-    PURE = KC_PURE, ELEMENTWISE = KC_ELEMENTWISE, COMMUTATIVE = KC_COMMUTATIVE, MOVEMENT = KC_MOVEMENT,
-    REDUCTION = KC_REDUCTION, CONTRACTION = KC_CONTRACTION, TERMINATOR = KC_TERMINATOR, CHEAP = KC_CHEAP,
-    READS_GLOBAL = KC_READS_GLOBAL, WRITES_GLOBAL = KC_WRITES_GLOBAL, READS_SHARED = KC_READS_SHARED,
-    WRITES_SHARED = KC_WRITES_SHARED, BARRIER = KC_BARRIER, ISOLATED = KC_ISOLATED, COLLECTIVE = KC_COLLECTIVE,
+    LEVEL_COMPOSITE = KC_LEVEL_COMPOSITE,
+    LEVEL_TENSOR = KC_LEVEL_TENSOR,
+    LEVEL_TILE = KC_LEVEL_TILE,
+    LEVEL_LAYOUT = KC_LEVEL_LAYOUT,
+    LEVEL_ALL_TENSOR = KC_LEVEL_ALL_TENSOR,
+    LEVEL_ALL_TILE = KC_LEVEL_ALL_TILE,
+    LEVEL_ALL = KC_LEVEL_ALL,
+    PURE = KC_PURE,
+    ELEMENTWISE = KC_ELEMENTWISE,
+    COMMUTATIVE = KC_COMMUTATIVE,
+    MOVEMENT = KC_MOVEMENT,
+    REDUCTION = KC_REDUCTION,
+    CONTRACTION = KC_CONTRACTION,
+    TERMINATOR = KC_TERMINATOR,
+    CHEAP = KC_CHEAP,
+    READS_GLOBAL = KC_READS_GLOBAL,
+    WRITES_GLOBAL = KC_WRITES_GLOBAL,
+    READS_SHARED = KC_READS_SHARED,
+    WRITES_SHARED = KC_WRITES_SHARED,
+    BARRIER = KC_BARRIER,
+    ISOLATED = KC_ISOLATED,
+    COLLECTIVE = KC_COLLECTIVE,
 };
-#define OP(id, name, levels, operands, attrs, rule, domain, traits, meaning) \
+#define OP(id, name, levels, operands, attrs, rule, domain, traits, meaning)                       \
     [KC_OP_##id] = {name, levels, operands, attrs, KC_##rule, KC_##domain, traits, meaning},
 const kc_op_info kc_op_table[KC_OP_COUNT] = {
 #include "ir/ops.def"
@@ -38,7 +53,8 @@ kc_attr_key kc_attr_find(const char *name) {
     return KC_ATTR_COUNT;
 }
 
-// The next word of a row's list: its start and length without the suffix, which is '*', '?' or 0. NULL at the end.
+// The next word of a row's list: its start and length without the suffix, which is '*', '?' or 0.
+// NULL at the end.
 static const char *next_word(const char **at, int *length, char *suffix) {
     const char *start = *at + strspn(*at, " ");
     *length = (int)strcspn(start, " *?");
@@ -53,7 +69,9 @@ int kc_op_segments(kc_opcode code, kc_segment segments[KC_MAX_SEGMENTS]) {
     int n = 0, length;
     char suffix;
     while (n < KC_MAX_SEGMENTS && (word = next_word(&at, &length, &suffix))) {
-        kc_segment_mode mode = suffix == '*' ? KC_SEGMENT_ANY : suffix == '?' ? KC_SEGMENT_OPTIONAL : KC_SEGMENT_ONE;
+        kc_segment_mode mode = suffix == '*'   ? KC_SEGMENT_ANY
+                               : suffix == '?' ? KC_SEGMENT_OPTIONAL
+                                               : KC_SEGMENT_ONE;
         segments[n++] = (kc_segment){word, length, mode};
     }
     return n;
@@ -61,7 +79,8 @@ int kc_op_segments(kc_opcode code, kc_segment segments[KC_MAX_SEGMENTS]) {
 
 static kc_attr_key find_attr_word(const char *word, int length) {
     for (int i = 0; i < KC_ATTR_COUNT; i++)
-        if (strlen(kc_attr_table[i].name) == (size_t)length && !memcmp(kc_attr_table[i].name, word, (size_t)length))
+        if (strlen(kc_attr_table[i].name) == (size_t)length &&
+            !memcmp(kc_attr_table[i].name, word, (size_t)length))
             return (kc_attr_key)i;
     return KC_ATTR_COUNT;
 }
@@ -70,7 +89,8 @@ int kc_op_attr_keys(kc_opcode code, kc_attr_key keys[KC_MAX_ATTRS]) {
     const char *at = kc_op_table[code].attrs, *word;
     int n = 0, length;
     char suffix;
-    while (n < KC_MAX_ATTRS && (word = next_word(&at, &length, &suffix))) keys[n++] = find_attr_word(word, length);
+    while (n < KC_MAX_ATTRS && (word = next_word(&at, &length, &suffix)))
+        keys[n++] = find_attr_word(word, length);
     return n;
 }
 

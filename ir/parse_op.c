@@ -1,5 +1,6 @@
-// Ops and regions. An op is one line, up to the { of its region; what an error leaves undone is skipped to the next op, and
-// the names it would have defined stand for unknown values, so that one mistake is reported once.
+// Ops and regions. An op is one line, up to the { of its region; what an error leaves undone is
+// skipped to the next op, and the names it would have defined stand for unknown values, so that one
+// mistake is reported once.
 #include "ir/parse.h"
 
 #include <string.h>
@@ -39,7 +40,9 @@ static bool is_number(const kc_token *name) {
 bool kc_parse_define(kc_parser *p, kc_token name, kc_value *value) {
     if (!is_number(&name) && !kc_is_name(name.text, name.length))
         return kc_parse_error(p, name.loc, "a value's name begins with a letter, or is a number");
-    if (look_up(p, &name)) return kc_parse_error(p, name.loc, "%%%.*s is defined already", (int)name.length, name.text);
+    if (look_up(p, &name))
+        return kc_parse_error(p, name.loc, "%%%.*s is defined already", (int)name.length,
+                              name.text);
     kc_map_set_text(p->scope->values, name.text, name.length, value);
     return true;
 }
@@ -57,10 +60,12 @@ static bool parse_value(kc_parser *p, operand_list *list) {
     if (p->token.kind != KC_TOKEN_VALUE) return kc_parse_expected(p, "a value such as %x");
     kc_value *value = look_up(p, &p->token);
     if (!value) {
-        return kc_parse_error(p, p->token.loc, "%%%.*s is not defined here%s", (int)p->token.length, p->token.text,
-                              p->scope->isolated ? "; this region sees its own arguments alone" : "");
+        return kc_parse_error(
+            p, p->token.loc, "%%%.*s is not defined here%s", (int)p->token.length, p->token.text,
+            p->scope->isolated ? "; this region sees its own arguments alone" : "");
     }
-    if (list->n == MAX_VALUES) return kc_parse_error(p, p->token.loc, "more than %d operands", MAX_VALUES);
+    if (list->n == MAX_VALUES)
+        return kc_parse_error(p, p->token.loc, "more than %d operands", MAX_VALUES);
     list->values[list->n++] = value;
     kc_parse_next(p);
     return true;
@@ -79,17 +84,22 @@ static bool here(const kc_parser *p, char punctuation) {
 
 static int find_segment(const kc_parser *p, int n, const kc_segment *segments) {
     for (int i = 0; i < n; i++)
-        if (p->token.length == (size_t)segments[i].length && !memcmp(p->token.text, segments[i].name, p->token.length)) return i;
+        if (p->token.length == (size_t)segments[i].length &&
+            !memcmp(p->token.text, segments[i].name, p->token.length))
+            return i;
     return -1;
 }
 
 // The segments written as name(...), from segment `plain` on and in order.
-static bool parse_named_segments(kc_parser *p, kc_opcode code, int plain, int n, const kc_segment *segments, operand_list *list) {
+static bool parse_named_segments(kc_parser *p, kc_opcode code, int plain, int n,
+                                 const kc_segment *segments, operand_list *list) {
     int next = plain;
-    while (p->token.kind == KC_TOKEN_NAME && !p->token.first && !kc_token_is_name(&p->token, "dims")) {
+    while (p->token.kind == KC_TOKEN_NAME && !p->token.first &&
+           !kc_token_is_name(&p->token, "dims")) {
         int i = find_segment(p, n, segments);
         if (i < next)
-            return kc_parse_error(p, p->token.loc, "the operands of %s are: %s, in this order", kc_op_table[code].name, kc_op_table[code].operands);
+            return kc_parse_error(p, p->token.loc, "the operands of %s are: %s, in this order",
+                                  kc_op_table[code].name, kc_op_table[code].operands);
         kc_parse_next(p);
         int before = list->n;
         if (!kc_parse_expect(p, '(')) return false;
@@ -101,12 +111,16 @@ static bool parse_named_segments(kc_parser *p, kc_opcode code, int plain, int n,
     return true;
 }
 
-static bool check_count(kc_parser *p, kc_opcode code, kc_loc loc, int n, const kc_segment *segments, const operand_list *list) {
+static bool check_count(kc_parser *p, kc_opcode code, kc_loc loc, int n, const kc_segment *segments,
+                        const operand_list *list) {
     for (int i = 0; i < n; i++) {
-        int most = segments[i].mode == KC_SEGMENT_ANY ? MAX_VALUES : 1, least = segments[i].mode == KC_SEGMENT_ONE;
+        int most = segments[i].mode == KC_SEGMENT_ANY ? MAX_VALUES : 1,
+            least = segments[i].mode == KC_SEGMENT_ONE;
         if (list->segments[i] < least || list->segments[i] > most)
-            return kc_parse_error(p, loc, "%s has %d operands for '%.*s'; its operands are: %s", kc_op_table[code].name, list->segments[i],
-                                  segments[i].length, segments[i].name, kc_op_table[code].operands[0] ? kc_op_table[code].operands : "none");
+            return kc_parse_error(
+                p, loc, "%s has %d operands for '%.*s'; its operands are: %s",
+                kc_op_table[code].name, list->segments[i], segments[i].length, segments[i].name,
+                kc_op_table[code].operands[0] ? kc_op_table[code].operands : "none");
     }
     return true;
 }
@@ -114,18 +128,23 @@ static bool check_count(kc_parser *p, kc_opcode code, kc_loc loc, int n, const k
 static bool parse_operands(kc_parser *p, kc_opcode code, kc_loc loc, operand_list *list) {
     kc_segment segments[KC_MAX_SEGMENTS];
     int n = kc_op_segments(code, segments), plain = 0;
-    while (plain < n && segments[plain].mode == KC_SEGMENT_ONE) plain++;
+    while (plain < n && segments[plain].mode == KC_SEGMENT_ONE)
+        plain++;
     if (p->token.kind == KC_TOKEN_VALUE && !p->token.first && !parse_values(p, list)) return false;
     if (n == 1 && plain == 0) {
         list->segments[0] = list->n;
         plain = 1;
     } else {
         if (list->n != plain)
-            return kc_parse_error(p, loc, "%s has %d operands before its named ones; its operands are: %s", kc_op_table[code].name, list->n,
-                                  kc_op_table[code].operands[0] ? kc_op_table[code].operands : "none");
-        for (int i = 0; i < plain; i++) list->segments[i] = 1;
+            return kc_parse_error(
+                p, loc, "%s has %d operands before its named ones; its operands are: %s",
+                kc_op_table[code].name, list->n,
+                kc_op_table[code].operands[0] ? kc_op_table[code].operands : "none");
+        for (int i = 0; i < plain; i++)
+            list->segments[i] = 1;
     }
-    return parse_named_segments(p, code, plain, n, segments, list) && check_count(p, code, loc, n, segments, list);
+    return parse_named_segments(p, code, plain, n, segments, list) &&
+           check_count(p, code, loc, n, segments, list);
 }
 
 // ---- ops
@@ -143,7 +162,8 @@ static bool parse_results(kc_parser *p, op_parts *parts) {
     if (p->token.kind != KC_TOKEN_VALUE) return true;
     do {
         if (p->token.kind != KC_TOKEN_VALUE) return kc_parse_expected(p, "a result such as %x");
-        if (parts->n_results == MAX_RESULTS) return kc_parse_error(p, p->token.loc, "more than %d results", MAX_RESULTS);
+        if (parts->n_results == MAX_RESULTS)
+            return kc_parse_error(p, p->token.loc, "more than %d results", MAX_RESULTS);
         parts->results[parts->n_results++] = p->token;
         kc_parse_next(p);
     } while (kc_parse_take(p, ','));
@@ -155,20 +175,24 @@ static bool parse_types(kc_parser *p, op_parts *parts) {
     if (here(p, ':')) {
         kc_parse_next(p);
         do {
-            if (parts->n_types == MAX_RESULTS) return kc_parse_error(p, loc, "more than %d result types", MAX_RESULTS);
+            if (parts->n_types == MAX_RESULTS)
+                return kc_parse_error(p, loc, "more than %d result types", MAX_RESULTS);
             if (!kc_parse_type(p, &parts->types[parts->n_types++])) return false;
         } while (kc_parse_take(p, ','));
     }
     if (parts->n_types == parts->n_results) return true;
-    return kc_parse_error(p, loc, "%d results and %d result types", parts->n_results, parts->n_types);
+    return kc_parse_error(p, loc, "%d results and %d result types", parts->n_results,
+                          parts->n_types);
 }
 
 static bool parse_code(kc_parser *p, kc_opcode *code) {
     kc_token name = p->token;
     if (name.kind != KC_TOKEN_NAME) return kc_parse_expected(p, "an op");
     *code = kc_opcode_find(kc_arena_strndup(p->scratch, name.text, name.length));
-    if (*code == KC_OP_COUNT) return kc_parse_error(p, name.loc, "there is no op '%.*s'", (int)name.length, name.text);
-    if (*code == KC_OP_FUNC) return kc_parse_error(p, name.loc, "a function stands at the outermost level");
+    if (*code == KC_OP_COUNT)
+        return kc_parse_error(p, name.loc, "there is no op '%.*s'", (int)name.length, name.text);
+    if (*code == KC_OP_FUNC)
+        return kc_parse_error(p, name.loc, "a function stands at the outermost level");
     kc_parse_next(p);
     return true;
 }
@@ -183,14 +207,17 @@ static bool admit_op(kc_parser *p, kc_opcode code, kc_loc loc) {
 
 static kc_op *build(kc_parser *p, kc_block *block, kc_opcode code, op_parts *parts) {
     kc_builder b = kc_builder_at_end(p->module, block, (kc_loc){0});
-    kc_op *op = kc_build(&b, code, parts->operands.n, parts->operands.values, parts->n_results, parts->types);
+    kc_op *op = kc_build(&b, code, parts->operands.n, parts->operands.values, parts->n_results,
+                         parts->types);
     kc_op_set_segments(op, parts->operands.segments);
-    for (int i = 0; i < parts->n_results; i++) op->results[i]->name = kc_parse_value_name(p, &parts->results[i]);
+    for (int i = 0; i < parts->n_results; i++)
+        op->results[i]->name = kc_parse_value_name(p, &parts->results[i]);
     return op;
 }
 
 static bool parse_region(kc_parser *p, kc_op *op) {
-    if (p->depth == KC_MAX_NESTING) return kc_parse_error(p, p->token.loc, "regions nested deeper than %d", KC_MAX_NESTING);
+    if (p->depth == KC_MAX_NESTING)
+        return kc_parse_error(p, p->token.loc, "regions nested deeper than %d", KC_MAX_NESTING);
     p->depth++;
     kc_expr_pool *pool = p->pool;
     p->pool = kc_op_pool(op);
@@ -200,7 +227,8 @@ static bool parse_region(kc_parser *p, kc_op *op) {
     return good;
 }
 
-// What follows the operands. The dictionary is read after the dims, whose facts its expressions are simplified with.
+// What follows the operands. The dictionary is read after the dims, whose facts its expressions are
+// simplified with.
 static bool parse_rest(kc_parser *p, kc_block *block, kc_opcode code, op_parts *parts) {
     bool dict = !p->token.first && kc_parse_dict_follows(p);
     kc_parse_mark dict_at = kc_parse_here(p);
@@ -228,7 +256,8 @@ static void define_unknown(kc_parser *p, const op_parts *parts) {
     for (int i = 0; i < parts->n_results; i++) {
         if (look_up(p, &parts->results[i])) continue;
         kc_value *unknown = KC_NEW(p->arena, kc_value);
-        kc_map_set_text(p->scope->values, parts->results[i].text, parts->results[i].length, unknown);
+        kc_map_set_text(p->scope->values, parts->results[i].text, parts->results[i].length,
+                        unknown);
     }
 }
 
@@ -237,8 +266,10 @@ static void parse_op(kc_parser *p, kc_block *block, op_parts *parts) {
     kc_opcode code = KC_OP_COUNT;
     parts->n_results = parts->n_types = parts->operands.n = 0;
     memset(parts->operands.segments, 0, sizeof parts->operands.segments);
-    bool good = parse_results(p, parts) && parse_code(p, &code) && admit_op(p, code, start.token.loc) &&
-                parse_operands(p, code, start.token.loc, &parts->operands) && parse_rest(p, block, code, parts);
+    bool good = parse_results(p, parts) && parse_code(p, &code) &&
+                admit_op(p, code, start.token.loc) &&
+                parse_operands(p, code, start.token.loc, &parts->operands) &&
+                parse_rest(p, block, code, parts);
     if (good) return;
     define_unknown(p, parts);
     kc_parse_go(p, start);
@@ -256,10 +287,14 @@ static bool parse_args(kc_parser *p, kc_block *block) {
             kc_token name = p->token;
             kc_type type;
             if (name.kind != KC_TOKEN_VALUE) return kc_parse_expected(p, "an argument such as %x");
-            if (block->n_args == MAX_VALUES) return kc_parse_error(p, name.loc, "more than %d arguments", MAX_VALUES);
+            if (block->n_args == MAX_VALUES)
+                return kc_parse_error(p, name.loc, "more than %d arguments", MAX_VALUES);
             kc_parse_next(p);
             if (!kc_parse_expect(p, ':') || !kc_parse_type(p, &type)) return false;
-            if (!kc_parse_define(p, name, kc_block_add_arg(p->module, block, type, kc_parse_value_name(p, &name)))) return false;
+            if (!kc_parse_define(
+                    p, name,
+                    kc_block_add_arg(p->module, block, type, kc_parse_value_name(p, &name))))
+                return false;
         } while (kc_parse_take(p, ','));
     }
     return kc_parse_expect(p, ')') && kc_parse_expect(p, ':');

@@ -14,28 +14,35 @@ bool kc_parse_expr(kc_parser *p, const kc_expr **expr) {
     const char *error = NULL;
     size_t error_at = 0;
     int known = kc_expr_symbol_count(p->pool);
-    if (text.length > KC_MAX_EXPR_TEXT) return kc_parse_error(p, text.loc, "an expression of more than %d characters", KC_MAX_EXPR_TEXT);
+    if (text.length > KC_MAX_EXPR_TEXT)
+        return kc_parse_error(p, text.loc, "an expression of more than %d characters",
+                              KC_MAX_EXPR_TEXT);
     *expr = kc_expr_parse(p->pool, text.text, text.length, &error, &error_at);
     if (!*expr) {
         kc_loc at = {text.loc.line, text.loc.column + (uint32_t)error_at};
-        return kc_parse_error(p, at, "in an integer expression: %s", error ? error : "not an expression");
+        return kc_parse_error(p, at, "in an integer expression: %s",
+                              error ? error : "not an expression");
     }
     const char *stranger = undeclared(p, known);
-    if (stranger) return kc_parse_error(p, text.loc, "'%s' is not declared; name it in the dims of the function", stranger);
+    if (stranger)
+        return kc_parse_error(
+            p, text.loc, "'%s' is not declared; name it in the dims of the function", stranger);
     kc_parse_next(p);
     return true;
 }
 
 bool kc_parse_integer(kc_parser *p, int64_t *value) {
     kc_token text = kc_lex_number(&p->lexer, p->token);
-    if (!kc_token_integer(&text, value)) return kc_parse_error(p, text.loc, "expected an integer of at most 64 bits");
+    if (!kc_token_integer(&text, value))
+        return kc_parse_error(p, text.loc, "expected an integer of at most 64 bits");
     kc_parse_next(p);
     return true;
 }
 
 static bool parse_float(kc_parser *p, double *value) {
     kc_token text = kc_lex_number(&p->lexer, p->token);
-    if (!kc_token_float(&text, value)) return kc_parse_error(p, text.loc, "expected a number, inf, -inf or nan");
+    if (!kc_token_float(&text, value))
+        return kc_parse_error(p, text.loc, "expected a number, inf, -inf or nan");
     kc_parse_next(p);
     return true;
 }
@@ -43,13 +50,16 @@ static bool parse_float(kc_parser *p, double *value) {
 bool kc_parse_string(kc_parser *p, const char **text) {
     if (p->token.kind != KC_TOKEN_STRING) return kc_parse_expected(p, "a string");
     *text = kc_token_string(p->arena, &p->token);
-    if (!*text) return kc_parse_error(p, p->token.loc, "a string knows the escapes \\n \\t \\\" \\\\ and \\x01 to \\xff");
+    if (!*text)
+        return kc_parse_error(p, p->token.loc,
+                              "a string knows the escapes \\n \\t \\\" \\\\ and \\x01 to \\xff");
     kc_parse_next(p);
     return true;
 }
 
 static bool parse_dtype(kc_parser *p, kc_dtype *dtype) {
-    *dtype = p->token.kind == KC_TOKEN_NAME ? kc_dtype_find(p->token.text, p->token.length) : KC_DTYPE_NONE;
+    *dtype = p->token.kind == KC_TOKEN_NAME ? kc_dtype_find(p->token.text, p->token.length)
+                                            : KC_DTYPE_NONE;
     if (*dtype == KC_DTYPE_NONE) return kc_parse_expected(p, "an element type such as f32");
     kc_parse_next(p);
     return true;
@@ -62,7 +72,8 @@ static bool parse_shape(kc_parser *p, int *rank, const kc_expr **shape) {
     if (!kc_parse_expect(p, '[')) return false;
     if (kc_parse_take(p, ']')) return true;
     do {
-        if (*rank == KC_MAX_RANK) return kc_parse_error(p, p->token.loc, "a rank above %d", KC_MAX_RANK);
+        if (*rank == KC_MAX_RANK)
+            return kc_parse_error(p, p->token.loc, "a rank above %d", KC_MAX_RANK);
         if (!kc_parse_expr(p, &shape[(*rank)++])) return false;
     } while (kc_parse_take(p, ','));
     return kc_parse_expect(p, ']');
@@ -84,7 +95,8 @@ static bool parse_layout_reference(kc_parser *p, const kc_layout **layout) {
     int64_t number;
     if (p->token.kind != KC_TOKEN_LAYOUT) return kc_parse_expected(p, "a layout such as #0");
     if (!kc_token_integer(&p->token, &number) || number >= p->n_layouts)
-        return kc_parse_error(p, p->token.loc, "there is no layout #%.*s", (int)p->token.length, p->token.text);
+        return kc_parse_error(p, p->token.loc, "there is no layout #%.*s", (int)p->token.length,
+                              p->token.text);
     *layout = p->layouts[number];
     kc_parse_next(p);
     return true;
@@ -101,10 +113,14 @@ static bool parse_tile(kc_parser *p, kc_type_kind kind, kc_type *type) {
     type->rank = kc_lex_extents(&p->lexer, p->token, type->tile);
     int64_t elements = 1;
     for (int i = 0; i < type->rank; i++)
-        if (__builtin_mul_overflow(elements, type->tile[i], &elements) || elements > MAX_TILE_ELEMENTS) type->rank = -1;
+        if (__builtin_mul_overflow(elements, type->tile[i], &elements) ||
+            elements > MAX_TILE_ELEMENTS)
+            type->rank = -1;
     if (type->rank < 0) {
         type->rank = 0;
-        return kc_parse_error(p, loc, "expected extents such as 64x32xf16, at most %d of them, %d elements", KC_MAX_RANK, MAX_TILE_ELEMENTS);
+        return kc_parse_error(p, loc,
+                              "expected extents such as 64x32xf16, at most %d of them, %d elements",
+                              KC_MAX_RANK, MAX_TILE_ELEMENTS);
     }
     kc_parse_next(p);
     if (!parse_dtype(p, &type->elem)) return false;
@@ -128,7 +144,8 @@ static bool parse_fact(kc_parser *p, kc_expr_pool *pool) {
     if (p->token.kind != KC_TOKEN_NAME) return kc_parse_expected(p, "the name of a dim");
     kc_token name = p->token;
     int index = kc_expr_symbol_index(pool, name.text, name.length);
-    if (index < 0 || index >= KC_MAX_SYMBOLS) return kc_parse_error(p, name.loc, "more than %d dims", KC_MAX_SYMBOLS);
+    if (index < 0 || index >= KC_MAX_SYMBOLS)
+        return kc_parse_error(p, name.loc, "more than %d dims", KC_MAX_SYMBOLS);
     kc_expr_facts facts = kc_facts_default;
     kc_parse_next(p);
     if (kc_parse_take(p, ':')) {
@@ -142,7 +159,8 @@ static bool parse_fact(kc_parser *p, kc_expr_pool *pool) {
         }
     }
     if (facts.min > facts.max || facts.multiple_of < 1)
-        return kc_parse_error(p, name.loc, "facts of '%.*s' that nothing can meet", (int)name.length, name.text);
+        return kc_parse_error(p, name.loc, "facts of '%.*s' that nothing can meet",
+                              (int)name.length, name.text);
     kc_expr_set_facts(pool, index, facts);
     return true;
 }
@@ -192,7 +210,8 @@ static bool parse_list(kc_parser *p, kc_attr_key key, kc_op *op) {
     if (!kc_parse_expect(p, '[')) return false;
     if (!kc_token_is(&p->token, ']')) {
         do {
-            if (n == MAX_LIST) return kc_parse_error(p, p->token.loc, "a list of more than %d items", MAX_LIST);
+            if (n == MAX_LIST)
+                return kc_parse_error(p, p->token.loc, "a list of more than %d items", MAX_LIST);
             if (!parse_list_item(p, kind, &list, n++)) return false;
         } while (kc_parse_take(p, ','));
     }
@@ -227,9 +246,12 @@ static bool parse_attr(kc_parser *p, kc_op *op) {
     if (name.kind != KC_TOKEN_NAME) return kc_parse_expected(p, "the name of an attribute");
     kc_attr_key key = kc_attr_find(kc_arena_strndup(p->scratch, name.text, name.length));
     if (key == KC_ATTR_COUNT || !kc_op_attr_need(op->code, key))
-        return kc_parse_error(p, name.loc, "%s has no attribute '%.*s'; it has: %s", kc_op_row(op)->name, (int)name.length, name.text,
+        return kc_parse_error(p, name.loc, "%s has no attribute '%.*s'; it has: %s",
+                              kc_op_row(op)->name, (int)name.length, name.text,
                               kc_op_row(op)->attrs[0] ? kc_op_row(op)->attrs : "none");
-    if (kc_attr_get(op, key)) return kc_parse_error(p, name.loc, "attribute '%s' is given twice", kc_attr_table[key].name);
+    if (kc_attr_get(op, key))
+        return kc_parse_error(p, name.loc, "attribute '%s' is given twice",
+                              kc_attr_table[key].name);
     kc_parse_next(p);
     return kc_parse_expect(p, '=') && parse_attr_value(p, key, op);
 }
@@ -237,7 +259,8 @@ static bool parse_attr(kc_parser *p, kc_op *op) {
 bool kc_parse_dict(kc_parser *p, kc_op *op) {
     kc_expr_pool *pool = p->pool;
     bool good = kc_parse_expect(p, '{');
-    while (good && (good = parse_attr(p, op)) && kc_parse_take(p, ',')) {}
+    while (good && (good = parse_attr(p, op)) && kc_parse_take(p, ',')) {
+    }
     good = good && kc_parse_expect(p, '}');
     p->pool = pool;
     return good;

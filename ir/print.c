@@ -1,5 +1,6 @@
-// Printing a module. Values are named when they are first met, which is where they are defined: a name is kept, made
-// unique in its isolated region by a suffix, and values without one are numbered there.
+// Printing a module. Values are named when they are first met, which is where they are defined: a
+// name is kept, made unique in its isolated region by a suffix, and values without one are numbered
+// there.
 #include "ir/map.h"
 #include "ir/text.h"
 
@@ -43,7 +44,8 @@ static char *clean_name(printer *p, const char *name) {
 }
 
 static const char *choose_name(printer *p, const kc_value *value) {
-    if (!value->name || !value->name[0]) return kc_arena_printf(p->arena, "%d", p->scope->next_number++);
+    if (!value->name || !value->name[0])
+        return kc_arena_printf(p->arena, "%d", p->scope->next_number++);
     const char *text = kc_namer_unique(p->scope->namer, clean_name(p, value->name));
     kc_namer_take(p->scope->namer, text);
     return text;
@@ -76,7 +78,8 @@ static void print_tile(printer *p, const kc_type *type) {
         return;
     }
     fputs(type->kind == KC_TYPE_TILE ? "tile<" : "shared<", p->out);
-    for (int i = 0; i < type->rank; i++) fprintf(p->out, "%lldx", (long long)type->tile[i]);
+    for (int i = 0; i < type->rank; i++)
+        fprintf(p->out, "%lldx", (long long)type->tile[i]);
     fputs(kc_dtype_name(type->elem), p->out);
     if (layout) fprintf(p->out, ", #%d", layout - 1);
     fputc('>', p->out);
@@ -132,7 +135,8 @@ static void print_attr(printer *p, const kc_attr *attr, const kc_expr_pool *pool
     fputc(']', p->out);
 }
 
-// In the order of the row, then those that the row does not have; the name of a function stands elsewhere.
+// In the order of the row, then those that the row does not have; the name of a function stands
+// elsewhere.
 static void print_attrs(printer *p, const kc_op *op) {
     kc_attr_key keys[KC_MAX_ATTRS];
     const kc_attr *list[2 * KC_MAX_ATTRS];
@@ -164,7 +168,8 @@ static bool facts_known_around(const kc_expr_pool *pool, const kc_expr_pool *aro
            same_facts(kc_expr_get_facts(pool, symbol), kc_expr_get_facts(around, symbol));
 }
 
-// The symbols of an op's own pool: all of a function's, and of a variant's those that differ from around it.
+// The symbols of an op's own pool: all of a function's, and of a variant's those that differ from
+// around it.
 static void print_dims(printer *p, const kc_op *op) {
     const kc_expr_pool *around = op->block ? kc_block_pool(op->block) : NULL;
     bool any = false;
@@ -193,14 +198,17 @@ static void print_values(printer *p, int n, const kc_use *uses) {
     }
 }
 
-// Leading single operands, or the only segment, as a plain list; every other segment that is not empty as name(...).
+// Leading single operands, or the only segment, as a plain list; every other segment that is not
+// empty as name(...).
 static void print_operands(printer *p, const kc_op *op) {
     kc_segment segments[KC_MAX_SEGMENTS];
     int n = kc_op_segments(op->code, segments), plain = 0;
-    while (plain < n && segments[plain].mode == KC_SEGMENT_ONE) plain++;
+    while (plain < n && segments[plain].mode == KC_SEGMENT_ONE)
+        plain++;
     if (n == 1) plain = 1;
     int first = 0;
-    for (int i = 0; i < plain; i++) first += op->segments[i];
+    for (int i = 0; i < plain; i++)
+        first += op->segments[i];
     if (first) fputc(' ', p->out);
     print_values(p, first, op->operands);
     for (int i = plain; i < n; i++) {
@@ -232,7 +240,8 @@ static void print_body(printer *p, const kc_op *op, int indent) {
         print_args(p, op);
         fputs("):\n", p->out);
     }
-    for (const kc_op *inner = op->body->first; inner; inner = inner->next) print_op(p, inner, indent + 2);
+    for (const kc_op *inner = op->body->first; inner; inner = inner->next)
+        print_op(p, inner, indent + 2);
     fprintf(p->out, "%*s}\n", indent, "");
 }
 
@@ -319,7 +328,8 @@ static void collect_layout(printer *p, const kc_layout *layout) {
     if (p->n_layouts == p->layouts_capacity) {
         int capacity = p->layouts_capacity ? 2 * p->layouts_capacity : 8;
         const kc_layout **list = KC_NEW_ARRAY(p->arena, const kc_layout *, capacity);
-        for (int i = 0; i < p->n_layouts; i++) list[i] = p->layout_list[i];
+        for (int i = 0; i < p->n_layouts; i++)
+            list[i] = p->layout_list[i];
         p->layout_list = list;
         p->layouts_capacity = capacity;
     }
@@ -328,9 +338,11 @@ static void collect_layout(printer *p, const kc_layout *layout) {
 }
 
 static void collect_layouts(printer *p, const kc_block *block) {
-    for (int i = 0; i < block->n_args; i++) collect_layout(p, block->args[i]->type.layout);
+    for (int i = 0; i < block->n_args; i++)
+        collect_layout(p, block->args[i]->type.layout);
     for (const kc_op *op = block->first; op; op = op->next) {
-        for (int i = 0; i < op->n_results; i++) collect_layout(p, op->results[i]->type.layout);
+        for (int i = 0; i < op->n_results; i++)
+            collect_layout(p, op->results[i]->type.layout);
         if (op->body) collect_layouts(p, op->body);
     }
 }
@@ -350,13 +362,15 @@ static void print_module(printer *p, const kc_module *module) {
         kc_print_layout(p->layout_list[i], p->out);
         fputc('\n', p->out);
     }
-    for (const kc_op *op = module->body->first; op; op = op->next) print_op(p, op, 0);
+    for (const kc_op *op = module->body->first; op; op = op->next)
+        print_op(p, op, 0);
 }
 
 void kc_module_print(const kc_module *module, FILE *out) {
     locale_t before = kc_locale_enter();
     kc_arena *arena = kc_arena_create();
-    printer p = {.out = out, .arena = arena, .names = kc_map_create(arena), .layouts = kc_map_create(arena)};
+    printer p = {
+        .out = out, .arena = arena, .names = kc_map_create(arena), .layouts = kc_map_create(arena)};
     enter_scope(&p);
     print_module(&p, module);
     kc_arena_destroy(arena);

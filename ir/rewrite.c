@@ -61,7 +61,8 @@ void kc_op_add_operand(kc_module *module, kc_op *op, kc_value *value) {
 
 void kc_value_replace(kc_value *old, kc_value *by) {
     if (old == by) return;
-    while (old->uses) kc_op_set_operand(old->uses->user, old->uses->index, by);
+    while (old->uses)
+        kc_op_set_operand(old->uses->user, old->uses->index, by);
 }
 
 bool kc_value_unused(const kc_value *value) {
@@ -69,7 +70,8 @@ bool kc_value_unused(const kc_value *value) {
 }
 
 static void drop_operands(kc_op *op) {
-    for (int i = 0; i < op->n_operands; i++) kc_use_unlink(&op->operands[i]);
+    for (int i = 0; i < op->n_operands; i++)
+        kc_use_unlink(&op->operands[i]);
     op->n_operands = 0;
     if (!op->body) return;
     KC_FOR_OPS(inner, op->body) drop_operands(inner);
@@ -77,7 +79,8 @@ static void drop_operands(kc_op *op) {
 
 void kc_op_erase(kc_op *op) {
     for (int i = 0; i < op->n_results; i++)
-        if (!kc_value_unused(op->results[i])) kc_bug("erasing %s, whose result %d is used", kc_op_row(op)->name, i);
+        if (!kc_value_unused(op->results[i]))
+            kc_bug("erasing %s, whose result %d is used", kc_op_row(op)->name, i);
     drop_operands(op);
     kc_op_unlink(op);
 }
@@ -90,5 +93,6 @@ void kc_op_move_before(kc_op *op, kc_op *before) {
 
 void kc_block_renumber(kc_block *block) {
     int order = 0;
-    for (kc_op *op = block->first; op; op = op->next) op->order = order++;
+    for (kc_op *op = block->first; op; op = op->next)
+        op->order = order++;
 }

@@ -112,7 +112,8 @@ const char *kc_namer_unique(kc_namer *namer, const char *name) {
 
 const char *kc_namer_original(kc_namer *namer, const char *text) {
     size_t end = strlen(text), n = end;
-    while (n && kc_is_digit(text[n - 1])) n--;
+    while (n && kc_is_digit(text[n - 1]))
+        n--;
     if (n < 2 || n == end || text[n - 1] != '_') return text;
     const char *name = kc_arena_strndup(namer->arena, text, n - 1);
     return strcmp(kc_namer_unique(namer, name), text) ? text : name;

@@ -8,13 +8,15 @@ static kc_type make(kc_type_kind kind, kc_dtype elem, int rank) {
 
 kc_type kc_type_tensor(kc_dtype elem, int rank, const kc_expr *const *shape) {
     kc_type type = make(KC_TYPE_TENSOR, elem, rank);
-    for (int i = 0; i < rank; i++) type.shape[i] = shape[i];
+    for (int i = 0; i < rank; i++)
+        type.shape[i] = shape[i];
     return type;
 }
 
 kc_type kc_type_tile(kc_dtype elem, int rank, const int64_t *extents) {
     kc_type type = make(KC_TYPE_TILE, elem, rank);
-    for (int i = 0; i < rank; i++) type.tile[i] = extents[i];
+    for (int i = 0; i < rank; i++)
+        type.tile[i] = extents[i];
     return type;
 }
 
@@ -35,7 +37,9 @@ static bool same(kc_expr_pool *pool, const kc_expr *a, const kc_expr *b) {
 bool kc_type_same_shape(kc_expr_pool *pool, const kc_type *a, const kc_type *b) {
     if (a->kind != b->kind || a->rank != b->rank) return false;
     for (int i = 0; i < a->rank; i++)
-        if (a->kind == KC_TYPE_TENSOR ? !same(pool, a->shape[i], b->shape[i]) : a->tile[i] != b->tile[i]) return false;
+        if (a->kind == KC_TYPE_TENSOR ? !same(pool, a->shape[i], b->shape[i])
+                                      : a->tile[i] != b->tile[i])
+            return false;
     return true;
 }
 
@@ -52,19 +56,22 @@ static bool same_strides(kc_expr_pool *pool, const kc_type *a, const kc_type *b)
 }
 
 bool kc_type_equal(kc_expr_pool *pool, const kc_type *a, const kc_type *b) {
-    return a->elem == b->elem && kc_type_same_shape(pool, a, b) && same_strides(pool, a, b) && kc_layout_same(a->layout, b->layout);
+    return a->elem == b->elem && kc_type_same_shape(pool, a, b) && same_strides(pool, a, b) &&
+           kc_layout_same(a->layout, b->layout);
 }
 
 int64_t kc_tile_elements(const kc_type *type) {
     int64_t n = 1;
     for (int i = 0; i < type->rank; i++)
-        if (__builtin_mul_overflow(n, type->tile[i], &n)) kc_bug("a tile with more than 2^63 elements");
+        if (__builtin_mul_overflow(n, type->tile[i], &n))
+            kc_bug("a tile with more than 2^63 elements");
     return n;
 }
 
 static const kc_expr *product(kc_expr_pool *pool, const kc_type *type, int from) {
     const kc_expr *n = kc_expr_const(pool, 1);
-    for (int i = from; i < type->rank; i++) n = kc_expr_mul(pool, n, type->shape[i]);
+    for (int i = from; i < type->rank; i++)
+        n = kc_expr_mul(pool, n, type->shape[i]);
     return n;
 }
 

@@ -1,5 +1,8 @@
-// How the result type of an elementwise op follows from its operands: one function a rule of the op table.
+// How the result type of an elementwise op follows from its operands: one function a rule of the op
+// table.
 #include "ir/internal.h"
+
+#include <stdarg.h>
 
 bool kc_domain_accepts(kc_domain domain, kc_dtype type) {
     if (type < 0 || type >= KC_DTYPE_COUNT || !kc_dtype_table[type].built) return false;
@@ -20,10 +23,14 @@ bool kc_domain_accepts(kc_domain domain, kc_dtype type) {
 
 const char *kc_domain_text(kc_domain domain) {
     static const char *const texts[] = {
-        [KC_DOMAIN_ANY] = "any element type that is built", [KC_DOMAIN_REAL] = "f32 or f64",
-        [KC_DOMAIN_FLOAT] = "a float type",                 [KC_DOMAIN_NUMBER] = "f32, f64 or an integer type",
-        [KC_DOMAIN_ORDERED] = "a float, integer or bool type", [KC_DOMAIN_INTEGER] = "an integer type",
-        [KC_DOMAIN_BOOL] = "bool or an integer type",       [KC_DOMAIN_NONE] = "anything",
+        [KC_DOMAIN_ANY] = "any element type that is built",
+        [KC_DOMAIN_REAL] = "f32 or f64",
+        [KC_DOMAIN_FLOAT] = "a float type",
+        [KC_DOMAIN_NUMBER] = "f32, f64 or an integer type",
+        [KC_DOMAIN_ORDERED] = "a float, integer or bool type",
+        [KC_DOMAIN_INTEGER] = "an integer type",
+        [KC_DOMAIN_BOOL] = "bool or an integer type",
+        [KC_DOMAIN_NONE] = "anything",
     };
     return texts[domain];
 }
@@ -32,7 +39,8 @@ bool kc_tile_broadcast(kc_type *into, const kc_type *operand) {
     if (operand->rank == 0) return true;
     if (into->rank == 0) {
         into->rank = operand->rank;
-        for (int i = 0; i < operand->rank; i++) into->tile[i] = operand->tile[i];
+        for (int i = 0; i < operand->rank; i++)
+            into->tile[i] = operand->tile[i];
         return true;
     }
     if (into->rank != operand->rank) return false;
@@ -43,57 +51,78 @@ bool kc_tile_broadcast(kc_type *into, const kc_type *operand) {
     return true;
 }
 
-// The shape on which all operands meet: tensors equal, tiles broadcast. Strides and layouts are not part of it.
-static bool meet(kc_expr_pool *pool, int n, const kc_type *const *operands, kc_type *result, char why[KC_WHY]) {
+static bool refuse(char why[KC_WHY], const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool refuse(char why[KC_WHY], const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, KC_WHY, format, args);
+    va_end(args);
+    return false;
+}
+
+// The shape on which all operands meet: tensors equal, tiles broadcast. Strides and layouts are not
+// part of it.
+static bool meet(kc_expr_pool *pool, int n, const kc_type *const *operands, kc_type *result,
+                 char why[KC_WHY]) {
     kc_type_kind kind = operands[0]->kind;
     *result = *operands[0];
     result->layout = NULL;
-    for (int i = 0; i < KC_MAX_RANK; i++) result->strides[i] = NULL;
-    if (kind != KC_TYPE_TENSOR && kind != KC_TYPE_TILE) return snprintf(why, KC_WHY, "operand 0 is neither tensor nor tile"), false;
+    for (int i = 0; i < KC_MAX_RANK; i++)
+        result->strides[i] = NULL;
+    if (kind != KC_TYPE_TENSOR && kind != KC_TYPE_TILE)
+        return refuse(why, "operand 0 is neither tensor nor tile");
     for (int i = 1; i < n; i++) {
         if (operands[i]->kind != kind)
-            return snprintf(why, KC_WHY, "operand %d is a %s and operand 0 is not", i, kind == KC_TYPE_TENSOR ? "tile" : "tensor"), false;
-        bool fits = kind == KC_TYPE_TILE ? kc_tile_broadcast(result, operands[i]) : kc_type_same_shape(pool, result, operands[i]);
+            return refuse(why, "operand %d is a %s and operand 0 is not", i,
+                          kind == KC_TYPE_TENSOR ? "tile" : "tensor");
+        bool fits = kind == KC_TYPE_TILE ? kc_tile_broadcast(result, operands[i])
+                                         : kc_type_same_shape(pool, result, operands[i]);
         if (!fits)
-            return snprintf(why, KC_WHY, "the shape of operand %d does not fit the operands before it%s", i,
-                            kind == KC_TYPE_TILE ? " (extents are equal or 1)" : " (tensors have equal shapes; broadcast is an op)"), false;
+            return refuse(why, "the shape of operand %d does not fit the operands before it%s", i,
+                          kind == KC_TYPE_TILE
+                              ? " (extents are equal or 1)"
+                              : " (tensors have equal shapes; broadcast is an op)");
     }
     return true;
 }
 
 // Operands `first`.. have one element type, which the row accepts.
-static bool one_dtype(kc_opcode code, int first, int n, const kc_type *const *operands, char why[KC_WHY]) {
+static bool one_dtype(kc_opcode code, int first, int n, const kc_type *const *operands,
+                      char why[KC_WHY]) {
     kc_domain domain = kc_op_table[code].domain;
     for (int i = first; i < n; i++) {
         kc_dtype elem = operands[i]->elem;
         if (!kc_domain_accepts(domain, elem))
-            return snprintf(why, KC_WHY, "operand %d is %s, expected %s", i, kc_dtype_name(elem), kc_domain_text(domain)), false;
+            return refuse(why, "operand %d is %s, expected %s", i, kc_dtype_name(elem),
+                          kc_domain_text(domain));
         if (elem != operands[first]->elem)
-            return snprintf(why, KC_WHY, "operand %d is %s and operand %d is %s; cast one of them", i, kc_dtype_name(elem), first,
-                            kc_dtype_name(operands[first]->elem)), false;
+            return refuse(why, "operand %d is %s and operand %d is %s; cast one of them", i,
+                          kc_dtype_name(elem), first, kc_dtype_name(operands[first]->elem));
     }
     return true;
 }
 
-bool kc_type_rule_apply(kc_expr_pool *pool, kc_opcode code, int n, const kc_type *const *operands, kc_dtype cast,
-                        kc_type *result, char why[KC_WHY]) {
+bool kc_type_rule_apply(kc_expr_pool *pool, kc_opcode code, int n, const kc_type *const *operands,
+                        kc_dtype cast, kc_type *result, char why[KC_WHY]) {
     kc_type_rule rule = kc_op_table[code].rule;
     int first = rule == KC_RULE_SELECT;
-    if (n <= first) return snprintf(why, KC_WHY, "no operands"), false;
-    if (!meet(pool, n, operands, result, why) || !one_dtype(code, first, n, operands, why)) return false;
+    if (n <= first) return refuse(why, "no operands");
+    if (!meet(pool, n, operands, result, why) || !one_dtype(code, first, n, operands, why))
+        return false;
     switch (rule) {
     case KC_RULE_SAME: result->elem = operands[0]->elem; return true;
     case KC_RULE_COMPARE: result->elem = KC_bool; return true;
     case KC_RULE_SELECT:
         result->elem = operands[1]->elem;
         if (operands[0]->elem == KC_bool) return true;
-        return snprintf(why, KC_WHY, "the condition is %s, expected bool", kc_dtype_name(operands[0]->elem)), false;
+        return refuse(why, "the condition is %s, expected bool", kc_dtype_name(operands[0]->elem));
     case KC_RULE_CAST:
         result->elem = cast;
         if (kc_domain_accepts(KC_DOMAIN_ANY, cast)) return true;
-        return snprintf(why, KC_WHY, "cast to a type that is not built"), false;
+        return refuse(why, "cast to a type that is not built");
     case KC_RULE_GIVEN:
     case KC_RULE_NONE: break;
     }
-    return snprintf(why, KC_WHY, "no type rule gives the result of this op"), false;
+    return refuse(why, "no type rule gives the result of this op");
 }

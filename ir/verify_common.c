@@ -23,37 +23,46 @@ bool kc_check_same(const kc_checker *c, const kc_expr *a, const kc_expr *b) {
 }
 
 bool kc_check_scalar(const kc_type *type, kc_dtype elem) {
-    return type->kind != KC_TYPE_SHARED && type->rank == 0 && (elem == KC_DTYPE_NONE || type->elem == elem);
+    return type->kind != KC_TYPE_SHARED && type->rank == 0 &&
+           (elem == KC_DTYPE_NONE || type->elem == elem);
 }
 
 bool kc_check_results(kc_checker *c, const kc_op *op, int expected) {
-    if (op->n_results != expected) kc_check_fail(c, op, "%d results, expected %d", op->n_results, expected);
+    if (op->n_results != expected)
+        kc_check_fail(c, op, "%d results, expected %d", op->n_results, expected);
     return op->n_results == expected;
 }
 
 bool kc_check_axis(kc_checker *c, const kc_op *op, int rank) {
     int64_t axis = kc_attr_int(op, KC_ATTR_AXIS, -1);
-    if (axis < 0 || axis >= rank) kc_check_fail(c, op, "axis %lld of a shape of rank %d", (long long)axis, rank);
+    if (axis < 0 || axis >= rank)
+        kc_check_fail(c, op, "axis %lld of a shape of rank %d", (long long)axis, rank);
     return axis >= 0 && axis < rank;
 }
 
 bool kc_check_axes(kc_checker *c, const kc_op *op, int rank, bool reduced[KC_MAX_RANK]) {
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     int64_t last = -1;
-    for (int i = 0; i < KC_MAX_RANK; i++) reduced[i] = false;
+    for (int i = 0; i < KC_MAX_RANK; i++)
+        reduced[i] = false;
     for (int i = 0; i < axes->count; i++) {
         int64_t axis = axes->integers[i];
         if (axis <= last || axis >= rank)
-            return kc_check_fail(c, op, "axes are dimensions below %d in ascending order; item %d is %lld", rank, i, (long long)axis), false;
+            return kc_check_fail(c, op,
+                                 "axes are dimensions below %d in ascending order; item %d is %lld",
+                                 rank, i, (long long)axis),
+                   false;
         reduced[axis] = true;
         last = axis;
     }
     return true;
 }
 
-bool kc_check_kind(kc_checker *c, const kc_op *op, const kc_type *type, kc_type_kind kind, const char *what) {
+bool kc_check_kind(kc_checker *c, const kc_op *op, const kc_type *type, kc_type_kind kind,
+                   const char *what) {
     static const char *const names[] = {"nothing", "a tensor", "a tile", "a shared buffer"};
-    if (type->kind != kind) kc_check_fail(c, op, "%s is %s, expected %s", what, names[type->kind], names[kind]);
+    if (type->kind != kind)
+        kc_check_fail(c, op, "%s is %s, expected %s", what, names[type->kind], names[kind]);
     return type->kind == kind;
 }
 
@@ -74,8 +83,12 @@ void kc_check_region_yields(kc_checker *c, const kc_op *op, int n, const kc_type
     }
     for (int i = 0; i < n; i++) {
         const kc_type *got = kc_check_operand(c, yield, i);
-        bool both_scalar = kc_check_scalar(got, types[i]->elem) && kc_check_scalar(types[i], KC_DTYPE_NONE);
-        bool same = got->elem == types[i]->elem && kc_type_same_shape(c->pool, got, types[i]) && kc_layout_same(got->layout, types[i]->layout);
-        if (!same && !both_scalar) kc_check_fail(c, op, "value %d that its region yields has another type than expected", i);
+        bool both_scalar =
+            kc_check_scalar(got, types[i]->elem) && kc_check_scalar(types[i], KC_DTYPE_NONE);
+        bool same = got->elem == types[i]->elem && kc_type_same_shape(c->pool, got, types[i]) &&
+                    kc_layout_same(got->layout, types[i]->layout);
+        if (!same && !both_scalar)
+            kc_check_fail(c, op, "value %d that its region yields has another type than expected",
+                          i);
     }
 }

@@ -2,9 +2,12 @@
 #include "ir/verify.h"
 
 static bool check_tensors(kc_checker *c, const kc_op *op) {
-    if (!kc_check_results(c, op, 1) || !kc_check_kind(c, op, kc_check_result(op, 0), KC_TYPE_TENSOR, "the result")) return false;
+    if (!kc_check_results(c, op, 1) ||
+        !kc_check_kind(c, op, kc_check_result(op, 0), KC_TYPE_TENSOR, "the result"))
+        return false;
     for (int i = 0; i < op->n_operands; i++)
-        if (!kc_check_kind(c, op, kc_check_operand(c, op, i), KC_TYPE_TENSOR, "an operand")) return false;
+        if (!kc_check_kind(c, op, kc_check_operand(c, op, i), KC_TYPE_TENSOR, "an operand"))
+            return false;
     return true;
 }
 
@@ -27,7 +30,9 @@ static void check_left_shape(kc_checker *c, const kc_op *op, const bool *reduced
         const kc_expr *expected = reduced[d] ? kc_expr_const(c->pool, 1) : x->shape[d];
         fits = at < result->rank && kc_check_same(c, expected, result->shape[at++]);
     }
-    if (!fits || at != result->rank) kc_check_fail(c, op, "the result has not the shape that is left%s", keep ? " with reduced extents 1" : "");
+    if (!fits || at != result->rank)
+        kc_check_fail(c, op, "the result has not the shape that is left%s",
+                      keep ? " with reduced extents 1" : "");
 }
 
 static void check_reduction(kc_checker *c, const kc_op *op) {
@@ -39,7 +44,9 @@ static void check_reduction(kc_checker *c, const kc_op *op) {
     if ((op->code == KC_OP_ARGMAX || op->code == KC_OP_ARGMIN) && n != 1 && n != x->rank)
         kc_check_fail(c, op, "an index is taken along one axis, or of all elements");
     kc_dtype expected = reduced_dtype(op->code, x->elem);
-    if (result->elem != expected) kc_check_fail(c, op, "the result is %s, expected %s", kc_dtype_name(result->elem), kc_dtype_name(expected));
+    if (result->elem != expected)
+        kc_check_fail(c, op, "the result is %s, expected %s", kc_dtype_name(result->elem),
+                      kc_dtype_name(expected));
     check_left_shape(c, op, reduced);
 }
 
@@ -47,22 +54,32 @@ static void check_reduction(kc_checker *c, const kc_op *op) {
 static void check_along_axis(kc_checker *c, const kc_op *op) {
     if (!check_tensors(c, op)) return;
     const kc_type *x = kc_check_operand(c, op, 0), *result = kc_check_result(op, 0);
-    if (result->elem != x->elem || !kc_type_same_shape(c->pool, result, x)) kc_check_fail(c, op, "the result has not the type of x");
+    if (result->elem != x->elem || !kc_type_same_shape(c->pool, result, x))
+        kc_check_fail(c, op, "the result has not the type of x");
     if (!kc_check_axis(c, op, x->rank)) return;
     int axis = (int)kc_attr_int(op, KC_ATTR_AXIS, 0);
     for (int i = 1; i < op->n_operands; i++) {
         const kc_type *along = kc_check_operand(c, op, i);
-        if (along->elem != x->elem || along->rank != 1 || !kc_check_same(c, along->shape[0], x->shape[axis]))
-            kc_check_fail(c, op, "operand %d is not %s[extent of the axis]", i, kc_dtype_name(x->elem));
+        if (along->elem != x->elem || along->rank != 1 ||
+            !kc_check_same(c, along->shape[0], x->shape[axis]))
+            kc_check_fail(c, op, "operand %d is not %s[extent of the axis]", i,
+                          kc_dtype_name(x->elem));
     }
 }
 
 kc_check_facts *kc_check_composite_facts(kc_opcode code) {
     switch (code) {
-    case KC_OP_SUM: case KC_OP_PROD: case KC_OP_MEAN: case KC_OP_AMAX: case KC_OP_AMIN: case KC_OP_ARGMAX: case KC_OP_ARGMIN:
-        return check_reduction;
-    case KC_OP_SOFTMAX: case KC_OP_LOG_SOFTMAX: case KC_OP_LAYERNORM: case KC_OP_RMSNORM:
-        return check_along_axis;
+    case KC_OP_SUM:
+    case KC_OP_PROD:
+    case KC_OP_MEAN:
+    case KC_OP_AMAX:
+    case KC_OP_AMIN:
+    case KC_OP_ARGMAX:
+    case KC_OP_ARGMIN: return check_reduction;
+    case KC_OP_SOFTMAX:
+    case KC_OP_LOG_SOFTMAX:
+    case KC_OP_LAYERNORM:
+    case KC_OP_RMSNORM: return check_along_axis;
     default: return NULL;
     }
 }

@@ -5,7 +5,8 @@
 
 static const kc_value *find_input(const kc_op *func, const char *name) {
     for (int i = 0; i < func->body->n_args; i++)
-        if (func->body->args[i]->name && !strcmp(func->body->args[i]->name, name)) return func->body->args[i];
+        if (func->body->args[i]->name && !strcmp(func->body->args[i]->name, name))
+            return func->body->args[i];
     return NULL;
 }
 
@@ -45,12 +46,17 @@ static void check_return(kc_checker *c, const kc_op *func, int n, const kc_outpu
 
 static void check_output(kc_checker *c, const kc_op *func, const kc_output *output, int index) {
     const kc_value *aliased = output->alias ? find_input(func, output->alias) : NULL;
-    if (output->type.kind != KC_TYPE_TENSOR) kc_check_fail(c, func, "output '%s' is no tensor", output->name);
-    if (find_input(func, output->name)) kc_check_fail(c, func, "'%s' is an input and an output", output->name);
+    if (output->type.kind != KC_TYPE_TENSOR)
+        kc_check_fail(c, func, "output '%s' is no tensor", output->name);
+    if (find_input(func, output->name))
+        kc_check_fail(c, func, "'%s' is an input and an output", output->name);
     const kc_output *outputs;
     kc_func_outputs(func, &outputs);
-    if (find_output(func, output->name) != &outputs[index]) kc_check_fail(c, func, "two outputs are called '%s'", output->name);
-    if (output->alias && !aliased) kc_check_fail(c, func, "output '%s' aliases '%s', which is no input", output->name, output->alias);
+    if (find_output(func, output->name) != &outputs[index])
+        kc_check_fail(c, func, "two outputs are called '%s'", output->name);
+    if (output->alias && !aliased)
+        kc_check_fail(c, func, "output '%s' aliases '%s', which is no input", output->name,
+                      output->alias);
 }
 
 static void check_func(kc_checker *c, const kc_op *func) {
@@ -60,12 +66,14 @@ static void check_func(kc_checker *c, const kc_op *func) {
         kc_check_fail(c, func, "it has no pool of expressions");
         return;
     }
-    if (kc_func_find(c->module, kc_func_name(func)) != func) kc_check_fail(c, func, "two functions have this name");
+    if (kc_func_find(c->module, kc_func_name(func)) != func)
+        kc_check_fail(c, func, "two functions have this name");
     for (int i = 0; i < func->body->n_args; i++) {
         kc_check_kind(c, func, &func->body->args[i]->type, KC_TYPE_TENSOR, "an input");
         if (!func->body->args[i]->name) kc_check_fail(c, func, "input %d has no name", i);
     }
-    for (int i = 0; i < n; i++) check_output(c, func, &outputs[i], i);
+    for (int i = 0; i < n; i++)
+        check_output(c, func, &outputs[i], i);
     check_return(c, func, n, outputs);
 }
 
@@ -81,28 +89,33 @@ static void check_yield_place(kc_checker *c, const kc_op *op) {
 }
 
 static void check_schedule(kc_checker *c, const kc_op *op) {
-    if (kc_op_parent(op)->code != KC_OP_FUNC) kc_check_fail(c, op, "a schedule stands in a function's body");
+    if (kc_op_parent(op)->code != KC_OP_FUNC)
+        kc_check_fail(c, op, "a schedule stands in a function's body");
 }
 
 static void check_fusion(kc_checker *c, const kc_op *op) {
-    if (op->body->n_args != op->n_operands) kc_check_fail(c, op, "%d arguments for %d inputs", op->body->n_args, op->n_operands);
+    if (op->body->n_args != op->n_operands)
+        kc_check_fail(c, op, "%d arguments for %d inputs", op->body->n_args, op->n_operands);
     else
         for (int i = 0; i < op->n_operands; i++)
             if (!same_value_type(c->pool, kc_check_operand(c, op, i), &op->body->args[i]->type))
                 kc_check_fail(c, op, "argument %d has not the type of its input", i);
     const kc_type **types = KC_NEW_ARRAY(c->scratch, const kc_type *, op->n_results);
-    for (int i = 0; i < op->n_results; i++) types[i] = kc_check_result(op, i);
+    for (int i = 0; i < op->n_results; i++)
+        types[i] = kc_check_result(op, i);
     kc_check_region_yields(c, op, op->n_results, types);
 }
 
 static void check_empty_end(kc_checker *c, const kc_op *op) {
     const kc_op *last = kc_check_terminator(op);
-    if (last && last->n_operands) kc_check_fail(c, op, "its region ends with values, expected none");
+    if (last && last->n_operands)
+        kc_check_fail(c, op, "its region ends with values, expected none");
 }
 
 static void check_variant(kc_checker *c, const kc_op *op) {
     const kc_attr *aligned = kc_attr_get(op, KC_ATTR_ALIGNED);
-    if (kc_op_parent(op)->code != KC_OP_FUNC) kc_check_fail(c, op, "a variant stands in a function's body");
+    if (kc_op_parent(op)->code != KC_OP_FUNC)
+        kc_check_fail(c, op, "a variant stands in a function's body");
     if (!op->pool) kc_check_fail(c, op, "it has no pool of expressions");
     if (op->body->n_args) kc_check_fail(c, op, "its region takes no arguments");
     for (int i = 0; aligned && i < aligned->count; i++)
@@ -116,28 +129,34 @@ static void check_output_buffer(kc_checker *c, const kc_op *op) {
     const char *name = kc_attr_string(op, KC_ATTR_NAME, "");
     const kc_output *output = find_output(c->func, name);
     if (!output) kc_check_fail(c, op, "the function has no output '%s'", name);
-    else if (!same_value_type(c->pool, kc_check_result(op, 0), kc_check_type(c, &output->type, c->func->pool))) kc_check_fail(c, op, "its type is not that of output '%s'", name);
+    else if (!same_value_type(c->pool, kc_check_result(op, 0),
+                              kc_check_type(c, &output->type, c->func->pool)))
+        kc_check_fail(c, op, "its type is not that of output '%s'", name);
 }
 
 static void check_buffer(kc_checker *c, const kc_op *op) {
-    if (kc_check_results(c, op, 1)) kc_check_kind(c, op, kc_check_result(op, 0), KC_TYPE_TENSOR, "the result");
+    if (kc_check_results(c, op, 1))
+        kc_check_kind(c, op, kc_check_result(op, 0), KC_TYPE_TENSOR, "the result");
 }
 
 // ---- kernels
 
-// An argument is the operand's buffer, perhaps seen in another shape of as many elements; in tile form a tensor of one
-// element may come by value.
+// An argument is the operand's buffer, perhaps seen in another shape of as many elements; in tile
+// form a tensor of one element may come by value.
 static void check_kernel_argument(kc_checker *c, const kc_op *kernel, int i) {
-    const kc_type *operand = kc_check_operand(c, kernel, i), *argument = &kernel->body->args[i]->type;
+    const kc_type *operand = kc_check_operand(c, kernel, i),
+                  *argument = &kernel->body->args[i]->type;
     if (!kc_check_kind(c, kernel, operand, KC_TYPE_TENSOR, "an operand")) return;
     if (argument->elem != operand->elem) {
-        kc_check_fail(c, kernel, "argument %d is %s, its operand %s", i, kc_dtype_name(argument->elem), kc_dtype_name(operand->elem));
+        kc_check_fail(c, kernel, "argument %d is %s, its operand %s", i,
+                      kc_dtype_name(argument->elem), kc_dtype_name(operand->elem));
         return;
     }
     const kc_expr *elements = kc_type_elements(c->pool, operand);
     bool fits = false;
     if (argument->kind == KC_TYPE_TENSOR)
-        fits = kc_type_same_shape(c->pool, operand, argument) || kc_check_same(c, elements, kc_type_elements(c->pool, argument));
+        fits = kc_type_same_shape(c->pool, operand, argument) ||
+               kc_check_same(c, elements, kc_type_elements(c->pool, argument));
     else if (argument->kind == KC_TYPE_TILE && argument->rank == 0 && i < kernel->segments[0])
         fits = kc_check_same(c, elements, kc_expr_const(c->pool, 1));
     if (!fits) kc_check_fail(c, kernel, "argument %d does not fit its operand", i);
@@ -150,14 +169,16 @@ static void check_kernel(kc_checker *c, const kc_op *op) {
         kc_check_fail(c, op, "%d arguments for %d inputs and %d outputs", n, inputs, outputs);
         return;
     }
-    for (int i = 0; i < n; i++) check_kernel_argument(c, op, i);
+    for (int i = 0; i < n; i++)
+        check_kernel_argument(c, op, i);
     const kc_op *last = kc_check_terminator(op);
     if (tiles || !last || !last->n_operands) {
         check_empty_end(c, op);
         return;
     }
     const kc_type **types = KC_NEW_ARRAY(c->scratch, const kc_type *, outputs);
-    for (int i = 0; i < outputs; i++) types[i] = kc_check_operand(c, op, inputs + i);
+    for (int i = 0; i < outputs; i++)
+        types[i] = kc_check_operand(c, op, inputs + i);
     kc_check_region_yields(c, op, outputs, types);
 }
 
@@ -166,20 +187,25 @@ static void check_kernel(kc_checker *c, const kc_op *op) {
 static void check_const(kc_checker *c, const kc_op *op) {
     if (!kc_check_results(c, op, 1)) return;
     bool is_float = kc_dtype_is_float(kc_check_result(op, 0)->elem);
-    kc_attr_key has = is_float ? KC_ATTR_VALUE : KC_ATTR_INTEGER, lacks = is_float ? KC_ATTR_INTEGER : KC_ATTR_VALUE;
+    kc_attr_key has = is_float ? KC_ATTR_VALUE : KC_ATTR_INTEGER,
+                lacks = is_float ? KC_ATTR_INTEGER : KC_ATTR_VALUE;
     if (!kc_attr_get(op, has) || kc_attr_get(op, lacks))
-        kc_check_fail(c, op, "a constant of this type has attribute '%s' alone", kc_attr_table[has].name);
-    if (kc_check_result(op, 0)->kind == KC_TYPE_SHARED) kc_check_fail(c, op, "a constant is no shared buffer");
+        kc_check_fail(c, op, "a constant of this type has attribute '%s' alone",
+                      kc_attr_table[has].name);
+    if (kc_check_result(op, 0)->kind == KC_TYPE_SHARED)
+        kc_check_fail(c, op, "a constant is no shared buffer");
 }
 
 static void check_sym(kc_checker *c, const kc_op *op) {
-    if (kc_check_results(c, op, 1) && !kc_check_scalar(kc_check_result(op, 0), KC_DTYPE_NONE)) kc_check_fail(c, op, "its result has rank 0");
+    if (kc_check_results(c, op, 1) && !kc_check_scalar(kc_check_result(op, 0), KC_DTYPE_NONE))
+        kc_check_fail(c, op, "its result has rank 0");
 }
 
 static void check_iota(kc_checker *c, const kc_op *op) {
     if (!kc_check_results(c, op, 1)) return;
     kc_check_axis(c, op, kc_check_result(op, 0)->rank);
-    if (kc_check_result(op, 0)->elem == KC_bool) kc_check_fail(c, op, "indices are numbers, not bool");
+    if (kc_check_result(op, 0)->elem == KC_bool)
+        kc_check_fail(c, op, "indices are numbers, not bool");
 }
 
 kc_check_facts *kc_check_plan_facts(kc_opcode code) {

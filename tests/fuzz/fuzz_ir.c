@@ -1,5 +1,5 @@
-// Bytes into the parser of IR text. What it accepts must print to text that parses again to the same text, and the
-// verifier must come back with an answer at every level.
+// Bytes into the parser of IR text. What it accepts must print to text that parses again to the
+// same text, and the verifier must come back with an answer at every level.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void verify(const kc_module *module, kc_diag *diag) {
-    for (int level = KC_LEVEL_COMPOSITE; level <= KC_LEVEL_LAYOUT; level *= 2) kc_module_verify(module, level, diag);
+    for (int level = KC_LEVEL_COMPOSITE; level <= KC_LEVEL_LAYOUT; level *= 2)
+        kc_module_verify(module, level, diag);
 }
 
 static void require_same(const kc_module *module, const char *text) {

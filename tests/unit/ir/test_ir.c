@@ -54,7 +54,8 @@ static void assert_verifies(fixture *f) {
 
 static int uses_of(const kc_value *value) {
     int n = 0;
-    for (const kc_use *use = value->uses; use; use = use->next) n++;
+    for (const kc_use *use = value->uses; use; use = use->next)
+        n++;
     return n;
 }
 
@@ -66,7 +67,8 @@ static void arena_gives_zeroed_aligned_memory(void **state) {
     for (size_t bytes = 0; bytes < 70000; bytes = bytes * 3 + 1) {
         unsigned char *at = kc_arena_alloc(arena, bytes);
         assert_int_equal((uintptr_t)at % 16, 0);
-        for (size_t i = 0; i < bytes; i++) assert_int_equal(at[i], 0);
+        for (size_t i = 0; i < bytes; i++)
+            assert_int_equal(at[i], 0);
         memset(at, 0xFF, bytes);
     }
     assert_string_equal(kc_arena_printf(arena, "%d-%s", 7, "x"), "7-x");
@@ -158,7 +160,8 @@ static void diagnostics_print_in_source_order(void **state) {
     assert_string_equal(text, expected_text);
     free(text);
     char *json = printed(some_diagnostics(arena), kc_diag_print_json);
-    assert_non_null(strstr(json, "{\"file\": \"f.yaml\", \"line\": 2, \"column\": 9, \"severity\": \"warning\", \"text\": \"second \\\"q\\\"\"}"));
+    assert_non_null(strstr(json, "{\"file\": \"f.yaml\", \"line\": 2, \"column\": 9, \"severity\": "
+                                 "\"warning\", \"text\": \"second \\\"q\\\"\"}"));
     free(json);
     kc_arena_destroy(arena);
 }
@@ -175,7 +178,8 @@ static void diagnostics_travel_between_processes(void **state) {
     char *text = printed(diag, kc_diag_print);
     assert_string_equal(text, expected_text);
     free(text);
-    for (size_t cut = 0; cut < size; cut++) assert_false(kc_diag_deserialize(diag, stream, cut));
+    for (size_t cut = 0; cut < size; cut++)
+        assert_false(kc_diag_deserialize(diag, stream, cut));
     stream[0] ^= 1;
     assert_false(kc_diag_deserialize(diag, stream, size));
     assert_int_equal(kc_diag_count(diag), 4);
@@ -187,7 +191,8 @@ static void diagnostics_keep_a_hundred_errors(void **state) {
     (void)state;
     kc_arena *arena = kc_arena_create();
     kc_diag *diag = kc_diag_create(arena, NULL, NULL, 0);
-    for (int i = 0; i < 250; i++) kc_report(diag, KC_ERROR, (kc_loc){1, 1}, "no %d", i);
+    for (int i = 0; i < 250; i++)
+        kc_report(diag, KC_ERROR, (kc_loc){1, 1}, "no %d", i);
     assert_int_equal(kc_diag_errors(diag), 250);
     char *text = printed(diag, kc_diag_print);
     assert_non_null(strstr(text, "no 99\n"));
@@ -204,9 +209,12 @@ static void rows_are_well_formed(void **state) {
     for (int i = 0; i < KC_OP_COUNT; i++) {
         kc_attr_key keys[KC_MAX_ATTRS];
         kc_segment segments[KC_MAX_SEGMENTS];
-        int n_keys = kc_op_attr_keys((kc_opcode)i, keys), n = kc_op_segments((kc_opcode)i, segments), words = 0;
-        for (int k = 0; k < n_keys; k++) assert_true(keys[k] < KC_ATTR_COUNT);
-        for (const char *at = kc_op_table[i].operands; *at; at++) words += *at != ' ' && (at[1] == ' ' || !at[1]);
+        int n_keys = kc_op_attr_keys((kc_opcode)i, keys),
+            n = kc_op_segments((kc_opcode)i, segments), words = 0;
+        for (int k = 0; k < n_keys; k++)
+            assert_true(keys[k] < KC_ATTR_COUNT);
+        for (const char *at = kc_op_table[i].operands; *at; at++)
+            words += *at != ' ' && (at[1] == ' ' || !at[1]);
         assert_int_equal(words, n); // KC_MAX_SEGMENTS is enough
         assert_int_equal(kc_opcode_find(kc_op_table[i].name), i);
         assert_non_null(kc_op_table[i].meaning);
@@ -224,7 +232,8 @@ static void elementwise_results_follow_the_rules(void **state) {
     fixture f = start();
     kc_value *sum = kc_build_binary(&f.build, KC_OP_ADD, f.x, f.y);
     kc_value *more = kc_build_binary(&f.build, KC_OP_GT, f.x, sum);
-    kc_value *chosen = kc_build_elementwise(&f.build, KC_OP_SELECT, 3, (kc_value *[]){more, sum, f.x});
+    kc_value *chosen =
+        kc_build_elementwise(&f.build, KC_OP_SELECT, 3, (kc_value *[]){more, sum, f.x});
     kc_value *half = kc_build_cast(&f.build, chosen, KC_f16);
     assert_int_equal(sum->type.elem, KC_f32);
     assert_int_equal(more->type.elem, KC_bool);
@@ -313,12 +322,15 @@ static void operands_may_be_added(void **state) {
     (void)state;
     fixture f = start();
     kc_op *ret = kc_build(&f.build, KC_OP_RETURN, 0, NULL, 0, NULL);
-    for (int i = 0; i < 9; i++) kc_op_add_operand(f.module, ret, i % 2 ? f.x : f.y);
+    for (int i = 0; i < 9; i++)
+        kc_op_add_operand(f.module, ret, i % 2 ? f.x : f.y);
     assert_int_equal(ret->segments[0], 9);
     assert_int_equal(uses_of(f.x), 4);
     assert_int_equal(uses_of(f.y), 5);
-    for (int i = 0; i < 9; i++) assert_ptr_equal(kc_operand(ret, i), i % 2 ? f.x : f.y);
-    for (const kc_use *use = f.y->uses; use; use = use->next) assert_ptr_equal(&ret->operands[use->index], use);
+    for (int i = 0; i < 9; i++)
+        assert_ptr_equal(kc_operand(ret, i), i % 2 ? f.x : f.y);
+    for (const kc_use *use = f.y->uses; use; use = use->next)
+        assert_ptr_equal(&ret->operands[use->index], use);
     end(&f);
 }
 
@@ -328,7 +340,8 @@ static void segments_give_their_operands(void **state) {
     kc_value *zero = kc_build_const_int(&f.build, kc_type_scalar(KC_i64), 0);
     kc_value *at = kc_build_const_int(&f.build, kc_type_scalar(KC_i32), 0);
     kc_value *one = kc_build_const(&f.build, kc_type_scalar(KC_f32), 1);
-    kc_op *store = kc_build(&f.build, KC_OP_STORE, 6, (kc_value *[]){f.x, one, zero, zero, at, at}, 0, NULL);
+    kc_op *store =
+        kc_build(&f.build, KC_OP_STORE, 6, (kc_value *[]){f.x, one, zero, zero, at, at}, 0, NULL);
     kc_op_set_segments(store, (int[]){1, 1, 2, 2, 0});
     int n;
     assert_ptr_equal(kc_op_segment(store, 3, &n)->value, at);
@@ -355,7 +368,8 @@ static void erasing_takes_the_region_along(void **state) {
 static void moving_keeps_the_list_whole(void **state) {
     (void)state;
     fixture f = start();
-    kc_op *a = kc_build_unary(&f.build, KC_OP_NEG, f.x)->def, *b = kc_build_unary(&f.build, KC_OP_ABS, f.x)->def;
+    kc_op *a = kc_build_unary(&f.build, KC_OP_NEG, f.x)->def,
+          *b = kc_build_unary(&f.build, KC_OP_ABS, f.x)->def;
     kc_op *c = kc_build_unary(&f.build, KC_OP_EXP, f.x)->def;
     kc_op_move_before(c, a);
     assert_ptr_equal(f.func->body->first, c);
@@ -416,7 +430,9 @@ static void a_module_is_cloned_whole(void **state) {
     kc_op_add_body(f.module, variant);
     kc_expr_set_facts(variant->pool, 1, (kc_expr_facts){0, 64, 16});
     kc_expr_pool *pool = f.func->pool;
-    kc_attr_set_expr(variant, KC_ATTR_WHEN, kc_expr_binary(pool, KC_EXPR_LE, kc_expr_symbol(pool, "N"), kc_expr_const(pool, 64)));
+    kc_attr_set_expr(
+        variant, KC_ATTR_WHEN,
+        kc_expr_binary(pool, KC_EXPR_LE, kc_expr_symbol(pool, "N"), kc_expr_const(pool, 64)));
     char *text = text_of(f.module);
     kc_arena *other = kc_arena_create();
     kc_module *copy = kc_module_clone(other, f.module);
@@ -439,7 +455,8 @@ static void kernel_parameters_have_one_order(void **state) {
     kc_op *kernel = kc_build(&f.build, KC_OP_KERNEL, 2, operands, 0, NULL);
     kc_op_set_segments(kernel, (int[]){1, 1});
     kc_op_add_body(f.module, kernel);
-    kc_type vector = kc_type_tensor(KC_f32, 1, (const kc_expr *[]){kc_expr_symbol(f.func->pool, "N")});
+    kc_type vector =
+        kc_type_tensor(KC_f32, 1, (const kc_expr *[]){kc_expr_symbol(f.func->pool, "N")});
     kc_block_add_arg(f.module, kernel->body, kc_type_scalar(KC_f32), "x");
     kc_block_add_arg(f.module, kernel->body, vector, "y");
     kc_param *params;
