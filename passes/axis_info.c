@@ -78,10 +78,13 @@ static kc_axis_info of_mod(const kc_value *v, int rank, const kc_axis_info *a, c
     return info;
 }
 
-kc_axis_info kc_axis_info_of(kc_expr_pool *pool, const kc_value *v, int rank) {
+// Index arithmetic is small; an index computed from data may be a large graph with many paths, of which nothing is known.
+enum { MOST_OPS = 500 };
+
+static kc_axis_info info_of(kc_expr_pool *pool, const kc_value *v, int rank, int *budget) {
     kc_axis_info info = unknown(v, rank), a, b;
     const kc_op *op = v->def;
-    if (!op) return info;
+    if (!op || --*budget < 0) return info;
     if (op->code == KC_OP_IOTA) {
         int64_t axis = kc_attr_int(op, KC_ATTR_AXIS, 0);
         info.contiguity[axis] = power_of_two_in(v->type.tile[axis]);
@@ -98,10 +101,10 @@ kc_axis_info kc_axis_info_of(kc_expr_pool *pool, const kc_value *v, int rank) {
         return info;
     }
     if (!kc_op_has(op, KC_ELEMENTWISE)) return info;
-    a = kc_axis_info_of(pool, kc_operand(op, 0), rank);
+    a = info_of(pool, kc_operand(op, 0), rank, budget);
     if (op->code == KC_OP_CAST) return a;
     if (op->n_operands < 2) return combined(v, rank, &a, &a);
-    b = kc_axis_info_of(pool, kc_operand(op, 1), rank);
+    b = info_of(pool, kc_operand(op, 1), rank, budget);
     switch (op->code) {
     case KC_OP_ADD: return of_add(v, rank, &a, &b, false);
     case KC_OP_SUB: return of_add(v, rank, &a, &b, true);
@@ -119,11 +122,16 @@ kc_axis_info kc_axis_info_of(kc_expr_pool *pool, const kc_value *v, int rank) {
     default:
         info = combined(v, rank, &a, &b);
         if (op->n_operands > 2) {
-            kc_axis_info c = kc_axis_info_of(pool, kc_operand(op, 2), rank);
+            kc_axis_info c = info_of(pool, kc_operand(op, 2), rank, budget);
             info = combined(v, rank, &info, &c);
         }
         return info;
     }
+}
+
+kc_axis_info kc_axis_info_of(kc_expr_pool *pool, const kc_value *v, int rank) {
+    int budget = MOST_OPS;
+    return info_of(pool, v, rank, &budget);
 }
 
 // ---- accesses --------------------------------------------------------------------------------------------------------

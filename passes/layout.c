@@ -119,7 +119,8 @@ static kc_context *context_of(const kc_value *v) {
 }
 
 static void widest_load(kc_layouts *l, const kc_value *v, kc_choice *best) {
-    if (!v->def) return;
+    if (!v->def || v->def->data == best) return;
+    v->def->data = best; // seen
     if (v->def->code == KC_OP_LOAD) {
         kc_access access = kc_layouts_access(l, v->def);
         if (!best->op || access.elements > best->access.elements) *best = (kc_choice){v->def, access, access.vector};
@@ -159,12 +160,15 @@ static void claim_dots(kc_layouts *l, kc_block *block) {
 
 // Coordinates, masks and constants: made again in another context rather than moved.
 static bool remade(const kc_value *v) {
-    const kc_op *op = v->def;
+    static char yes, no; // the answer is kept in the op's scratch
+    kc_op *op = v->def;
     if (v->type.kind != KC_TYPE_TILE || v->type.rank == 0) return true;
     if (!op || !kc_op_has(op, KC_PURE | KC_CHEAP)) return false;
-    for (int i = 0; i < op->n_operands; i++)
-        if (!remade(kc_operand(op, i))) return false;
-    return true;
+    if (op->data == &yes || op->data == &no) return op->data == &yes;
+    bool all = true;
+    for (int i = 0; i < op->n_operands; i++) all = all && remade(kc_operand(op, i));
+    op->data = all ? &yes : &no;
+    return all;
 }
 
 static bool dominates(const kc_block *outer, const kc_block *inner) {
@@ -291,6 +295,7 @@ static void drop_unused(kc_block *block) {
 static void clear(kc_block *block) {
     for (int i = 0; i < block->n_args; i++) block->args[i]->data = NULL;
     KC_FOR_OPS(op, block) {
+        op->data = NULL;
         for (int i = 0; i < op->n_results; i++) kc_result(op, i)->data = NULL;
         if (op->body) clear(op->body);
     }

@@ -74,11 +74,13 @@ typedef struct {
     bool reread; // the row is needed again after a reduction, so holding it saves reading it twice
 } long_row;
 
-static bool is_reduction_above(const kc_value *v) {
-    if (!v->def) return false;
+// In the body of a fusion, whose ops are numbered; `seen` is by number.
+static bool is_reduction_above(const kc_value *v, bool *seen) {
+    if (!v->def || seen[v->def->order]) return false;
+    seen[v->def->order] = true;
     if (kc_op_has(v->def, KC_REDUCTION)) return true;
     for (int i = 0; i < v->def->n_operands; i++)
-        if (is_reduction_above(kc_operand(v->def, i))) return true;
+        if (is_reduction_above(kc_operand(v->def, i), seen)) return true;
     return false;
 }
 
@@ -86,7 +88,8 @@ static bool needs_row_again(planner *p, const kc_op *fusion, const kc_op *reduct
     const kc_op *yield = fusion->body->last;
     for (int i = 0; i < yield->n_operands; i++)
         if (kc_type_same_shape(p->pool, &kc_operand(yield, i)->type, &kc_operand(reduction, 0)->type)) return true;
-    return is_reduction_above(kc_operand(reduction, 0));
+    kc_block_renumber(fusion->body);
+    return is_reduction_above(kc_operand(reduction, 0), KC_NEW_ARRAY(p->pass->scratch, bool, yield->order + 1));
 }
 
 static void look_at(planner *p, const kc_op *fusion, const kc_op *op, long_row *row) {

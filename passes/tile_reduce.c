@@ -116,15 +116,17 @@ void kc_tiler_end_loop(kc_tiler *t, kc_op *loop, int n, kc_value *const *next) {
     t->build.block = loop->block, t->build.before = NULL;
 }
 
-// Which reductions an op depends on: its level is one more than theirs. In op->order of the source block's ops.
-static int level_of(kc_value *v) {
-    if (!v->def) return 0;
-    int level = 0;
-    for (int i = 0; i < v->def->n_operands; i++) {
-        int below = level_of(kc_operand(v->def, i));
-        if (below > level) level = below;
+// The level of a reduction is one more than that of the reductions it depends on. By op order of the source block.
+static void find_levels(kc_tiler *t) {
+    kc_block_renumber(t->source);
+    t->levels = KC_NEW_ARRAY(t->pass->scratch, int, t->source->last->order + 1);
+    KC_FOR_OPS(op, t->source) {
+        for (int i = 0; i < op->n_operands; i++) {
+            const kc_op *above = kc_operand(op, i)->def;
+            if (above && t->levels[above->order] > t->levels[op->order]) t->levels[op->order] = t->levels[above->order];
+        }
+        t->levels[op->order] += kc_op_has(op, KC_REDUCTION);
     }
-    return level + kc_op_has(v->def, KC_REDUCTION);
 }
 
 static void parallel_coords(kc_tiler *t, kc_op *op, kc_coord *c) {
@@ -144,7 +146,7 @@ typedef struct {
 static kc_reduction_group group_of_level(kc_tiler *t, int level) {
     kc_reduction_group g = {.n_ops = 0};
     KC_FOR_OPS(op, t->source)
-        if (kc_op_has(op, KC_REDUCTION) && level_of(kc_result(op, 0)) == level && g.n_ops < KC_MAX_RANK &&
+        if (kc_op_has(op, KC_REDUCTION) && t->levels[op->order] == level && g.n_ops < KC_MAX_RANK &&
             g.n_running + op->n_operands <= 2 * KC_MAX_RANK) {
             g.ops[g.n_ops++] = op;
             g.n_running += op->n_operands;
@@ -224,8 +226,9 @@ static void emit_level(kc_tiler *t, int level) {
 // In order of dependence, before anything else is emitted: later requests find the results.
 void kc_tiler_emit_reductions(kc_tiler *t) {
     int levels = 0;
+    find_levels(t);
     KC_FOR_OPS(op, t->source)
-        if (kc_op_has(op, KC_REDUCTION) && level_of(kc_result(op, 0)) > levels) levels = level_of(kc_result(op, 0));
+        if (t->levels[op->order] > levels) levels = t->levels[op->order];
     for (int level = 1; level <= levels; level++) emit_level(t, level);
 }
 

@@ -54,6 +54,7 @@ typedef struct {
     kc_scalar_memo *scalars;
     int n_scalars, scalars_capacity;
     kc_op *reduction, *contraction; // the first of each in the source, or NULL
+    int *levels;              // by op order of the source: how many reductions in a row lead to it
 } kc_tiler;
 
 // ---- tile_collapse.c: fewer axes, where memory allows; changes the tensor form
