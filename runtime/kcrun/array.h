@@ -18,9 +18,9 @@ typedef struct {
     void *data;   // owned; kc_dtype_bytes(type) * count bytes
 } array;
 
-bool array_make(array *, kc_dtype, int rank, const int64_t *shape,
-                char error[ERROR_SIZE]); // zeroed
-void array_free(array *);
+bool kcrun_array_make(array *, kc_dtype, int rank, const int64_t *shape,
+                      char error[ERROR_SIZE]); // zeroed
+void kcrun_array_free(array *);
 static inline void *array_at(const array *a, size_t i) {
     return (char *)a->data + i * (size_t)kc_dtype_bytes(a->type);
 }
@@ -30,13 +30,14 @@ static inline void *array_at(const array *a, size_t i) {
 // that .npy lacks come as V2, V1, u2 or u1 (bits). f64 and f32 are rounded to a smaller float type,
 // and *rounded set; integers may change their width where every value fits. Anything else is an
 // error.
-bool npy_read(const char *path, kc_dtype as, array *out, bool *rounded, char error[ERROR_SIZE]);
+bool kcrun_npy_read(const char *path, kc_dtype as, array *out, bool *rounded,
+                    char error[ERROR_SIZE]);
 // `as` KC_DTYPE_NONE: the array's own type, as bits where .npy lacks it. Appears whole or not at
 // all.
-bool npy_write(const char *path, const array *, kc_dtype as, char error[ERROR_SIZE]);
+bool kcrun_npy_write(const char *path, const array *, kc_dtype as, char error[ERROR_SIZE]);
 // Any file: beside it, fsync, rename.
-bool file_write(const char *path, const void *head, size_t head_size, const void *body,
-                size_t body_size, char error[ERROR_SIZE]);
+bool kcrun_file_write(const char *path, const void *head, size_t head_size, const void *body,
+                      size_t body_size, char error[ERROR_SIZE]);
 
 // ---- fill.c -------------------------------------------------------------------------------------
 typedef enum {
@@ -60,10 +61,10 @@ typedef struct {
 } spec;
 
 // FILE.npy, NUMBER, FILL, SHAPE:FILL or SHAPE:NUMBER, where SHAPE is 128x64.
-bool spec_parse(const char *text, spec *out, char error[ERROR_SIZE]);
+bool kcrun_spec_parse(const char *text, spec *out, char error[ERROR_SIZE]);
 // uniform: floats in [-1, 1), integers in [-16, 16) (unsigned [0, 32)), bool either. normal: mean
 // 0, deviation 1 (integers 8), as a sum of twelve uniforms, so that the same seed gives the same
 // bits everywhere. `stream` tells arguments apart.
-bool spec_fill(const spec *, array *, uint64_t seed, uint64_t stream, char error[ERROR_SIZE]);
+bool kcrun_spec_fill(const spec *, array *, uint64_t seed, uint64_t stream, char error[ERROR_SIZE]);
 
 #endif

@@ -61,22 +61,22 @@ static void compare(const task *t, int a, const double *values, const double *bo
 static bool check_with(const task *t, const session *ref, check_result *results, int *count) {
     double *values[KCRT_MAX_ARGS] = {NULL}, *bounds[KCRT_MAX_ARGS] = {NULL};
     array exact[KCRT_MAX_ARGS] = {{.data = NULL}};
-    bool good = task_reference(t, ref, values, bounds, exact);
+    bool good = kcrun_task_reference(t, ref, values, bounds, exact);
     for (int a = 0; a < t->arg_count; a++) {
         if (good && t->args[a].info.is_output)
             compare(t, a, values[a], bounds[a], &exact[a], &results[(*count)++]);
         free(values[a]);
         free(bounds[a]);
-        array_free(&exact[a]);
+        kcrun_array_free(&exact[a]);
     }
     return good;
 }
 
-bool check_outputs(const task *t, check_result *results, int *count) {
+bool kcrun_check_outputs(const task *t, check_result *results, int *count) {
     session ref;
     *count = 0;
-    bool good = session_open(t, "ref", &ref) && check_with(t, &ref, results, count);
-    session_close(&ref);
+    bool good = kcrun_session_open(t, "ref", &ref) && check_with(t, &ref, results, count);
+    kcrun_session_close(&ref);
     for (int i = 0; i < *count; i++)
         good &= results[i].wrong == 0;
     return good;

@@ -7,7 +7,7 @@
 #include "runtime/kcrun/task.h"
 #include "runtime/object.h"
 
-bool task_error(const task *t, const char *format, ...) {
+bool kcrun_task_error(const task *t, const char *format, ...) {
     va_list args;
     va_start(args, format);
     fprintf(stderr, "%s: error: ", t->options->program);
@@ -17,11 +17,11 @@ bool task_error(const task *t, const char *format, ...) {
     return false;
 }
 
-bool task_kcrt_error(const task *t) {
-    return task_error(t, "%s", kcrt_last_error());
+bool kcrun_task_fail(const task *t) {
+    return kcrun_task_error(t, "%s", kcrt_last_error());
 }
 
-void task_note(const task *t, const char *format, ...) {
+void kcrun_task_note(const task *t, const char *format, ...) {
     va_list args;
     va_start(args, format);
     fprintf(stderr, "%s: note: ", t->options->program);
@@ -31,18 +31,18 @@ void task_note(const task *t, const char *format, ...) {
 }
 
 // Only the function that is wanted is loaded: others may have no image for this device.
-bool session_open(const task *t, const char *device, session *out) {
+bool kcrun_session_open(const task *t, const char *device, session *out) {
     kcrt_load_options lazy = {.size = sizeof lazy, .lazy = 1};
     *out = (session){0};
-    if (kcrt_device_open(device, &out->device)) return task_kcrt_error(t);
+    if (kcrt_device_open(device, &out->device)) return kcrun_task_fail(t);
     if (kcrt_module_load_file(out->device, t->options->package, &lazy, &out->module))
-        return task_kcrt_error(t);
+        return kcrun_task_fail(t);
     if (kcrt_function_get(out->module, t->options->function, &out->function))
-        return task_kcrt_error(t);
+        return kcrun_task_fail(t);
     return true;
 }
 
-void session_close(session *s) {
+void kcrun_session_close(session *s) {
     kcrt_module_unload(s->module);
     kcrt_device_close(s->device);
     *s = (session){0};
@@ -89,16 +89,16 @@ static bool find_simulator(const kcrt_package *package, char *name, size_t size)
     return package->count > 1;
 }
 
-bool device_choose(const task *t, char *name, size_t size) {
+bool kcrun_device_choose(const task *t, char *name, size_t size) {
     kcrt_arena arena = {0};
     kcrt_package package;
     void *bytes;
     size_t n;
-    if (kcrt_file_read(t->options->package, &bytes, &n)) return task_kcrt_error(t);
+    if (kcrt_file_read(t->options->package, &bytes, &n)) return kcrun_task_fail(t);
     bool good = !kcrt_package_read(&arena, t->options->package, bytes, n, &package);
-    if (!good) task_kcrt_error(t);
+    if (!good) kcrun_task_fail(t);
     else if (!find_gpu(&package, name, size) && !find_simulator(&package, name, size))
-        good = task_error(t, "%s has no images.", t->options->package);
+        good = kcrun_task_error(t, "%s has no images.", t->options->package);
     kcrt_arena_release(&arena);
     free(bytes);
     return good;

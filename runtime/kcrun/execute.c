@@ -27,11 +27,11 @@ static void move(const argument *arg, char *dense, char *strided, bool in) {
     }
 }
 
-void task_scatter(const argument *arg, const void *dense, void *strided) {
+void kcrun_task_scatter(const argument *arg, const void *dense, void *strided) {
     move(arg, (char *)(uintptr_t)dense, strided, true);
 }
 
-void task_gather(const argument *arg, const void *strided, void *dense) {
+void kcrun_task_gather(const argument *arg, const void *strided, void *dense) {
     move(arg, dense, (char *)(uintptr_t)strided, false);
 }
 
@@ -52,20 +52,20 @@ static size_t guard(const placement *p) {
 static bool place(const task *t, placement *p, int a) {
     const argument *arg = &t->args[a];
     size_t size = arg->span + 2 * guard(p);
-    if (kcrt_alloc(p->device, size, &p->memory[a])) return task_kcrt_error(t);
+    if (kcrt_alloc(p->device, size, &p->memory[a])) return kcrun_task_fail(t);
     p->tensors[a] =
         kcrt_tensor(kcrt_device_dl(p->device), p->memory[a], arg->info.dtype, arg->info.rank,
                     (int64_t *)(uintptr_t)arg->host.shape, (int64_t *)(uintptr_t)arg->strides);
     p->tensors[a].byte_offset = guard(p);
     if (!size || (arg->info.is_output && !p->guarded)) return true;
     unsigned char *bytes = malloc(size);
-    if (!bytes) return task_error(t, "Not enough memory.");
+    if (!bytes) return kcrun_task_error(t, "Not enough memory.");
     memset(bytes, PATTERN, size);
-    if (!arg->info.is_output) task_scatter(arg, arg->host.data, bytes + guard(p));
+    if (!arg->info.is_output) kcrun_task_scatter(arg, arg->host.data, bytes + guard(p));
     kcrt_status status = kcrt_copy((kcrt_place){p->device, p->memory[a], 0},
                                    (kcrt_place){NULL, bytes, 0}, size, NULL);
     free(bytes);
-    return status ? task_kcrt_error(t) : true;
+    return status ? kcrun_task_fail(t) : true;
 }
 
 static bool place_all(const task *t, placement *p) {
@@ -76,7 +76,7 @@ static bool place_all(const task *t, placement *p) {
     }
     for (int s = 0, n = 0; s < t->symbol_count; s++) {
         kcrt_symbol_info info;
-        if (kcrt_function_symbol(t->on.function, s, &info)) return task_kcrt_error(t);
+        if (kcrt_function_symbol(t->on.function, s, &info)) return kcrun_task_fail(t);
         if (!info.is_passed) continue;
         p->passed[n] = t->values[s];
         p->pointers[p->count++] = &p->passed[n++];
@@ -93,7 +93,7 @@ static bool guards_intact(const task *t, const argument *arg, const unsigned cha
                           const placement *p) {
     for (size_t i = 0; i < guard(p); i++)
         if (bytes[i] != PATTERN || bytes[guard(p) + arg->span + i] != PATTERN)
-            return task_error(t, "The kernel wrote outside `%s`.", arg->info.name);
+            return kcrun_task_error(t, "The kernel wrote outside `%s`.", arg->info.name);
     return true;
 }
 
@@ -102,22 +102,22 @@ static bool fetch(task *t, const placement *p, int a) {
     size_t size = arg->span + 2 * guard(p);
     if (!size) return true;
     unsigned char *bytes = malloc(size);
-    if (!bytes) return task_error(t, "Not enough memory.");
+    if (!bytes) return kcrun_task_error(t, "Not enough memory.");
     bool good = !kcrt_copy((kcrt_place){NULL, bytes, 0}, (kcrt_place){p->device, p->memory[a], 0},
                            size, NULL);
-    if (!good) task_kcrt_error(t);
+    if (!good) kcrun_task_fail(t);
     else good = guards_intact(t, arg, bytes, p);
-    if (good && arg->info.is_output) task_gather(arg, bytes + guard(p), arg->host.data);
+    if (good && arg->info.is_output) kcrun_task_gather(arg, bytes + guard(p), arg->host.data);
     free(bytes);
     return good;
 }
 
-bool task_execute(task *t) {
+bool kcrun_task_execute(task *t) {
     placement p = {.device = t->on.device, .guarded = !t->simulated};
     bool good = place_all(t, &p);
     if (good && (kcrt_launch(t->on.function, NULL, p.pointers, p.count, NULL, 0) ||
                  kcrt_device_sync(t->on.device)))
-        good = task_kcrt_error(t);
+        good = kcrun_task_fail(t);
     for (int a = 0; a < t->arg_count && good; a++)
         if (!t->args[a].info.is_scalar && (t->args[a].info.is_output || p.guarded))
             good = fetch(t, &p, a);
@@ -128,20 +128,20 @@ bool task_execute(task *t) {
 static bool fetch_exact(const task *t, const placement *p, int a, array *exact) {
     char error[ERROR_SIZE];
     const argument *arg = &t->args[a];
-    if (!array_make(exact, arg->type, arg->info.rank, arg->host.shape, error))
-        return task_error(t, "%s: %s.", arg->info.name, error);
+    if (!kcrun_array_make(exact, arg->type, arg->info.rank, arg->host.shape, error))
+        return kcrun_task_error(t, "%s: %s.", arg->info.name, error);
     unsigned char *bytes = malloc(arg->span ? arg->span : 1);
-    if (!bytes) return task_error(t, "Not enough memory.");
+    if (!bytes) return kcrun_task_error(t, "Not enough memory.");
     bool good =
         !arg->span || !kcrt_copy((kcrt_place){NULL, bytes, 0},
                                  (kcrt_place){p->device, p->memory[a], guard(p)}, arg->span, NULL);
-    if (good) task_gather(arg, bytes, exact->data);
+    if (good) kcrun_task_gather(arg, bytes, exact->data);
     free(bytes);
-    return good ? true : task_kcrt_error(t);
+    return good ? true : kcrun_task_fail(t);
 }
 
-bool task_reference(const task *t, const session *ref, double **values, double **bounds,
-                    array *exact) {
+bool kcrun_task_reference(const task *t, const session *ref, double **values, double **bounds,
+                          array *exact) {
     placement p = {.device = ref->device, .guarded = true};
     bool good = place_all(t, &p);
     for (int a = 0; a < t->arg_count && good; a++) {
@@ -149,10 +149,10 @@ bool task_reference(const task *t, const session *ref, double **values, double *
         size_t n = t->args[a].host.count;
         values[a] = calloc(n ? n : 1, sizeof(double));
         bounds[a] = calloc(n ? n : 1, sizeof(double));
-        if (!values[a] || !bounds[a]) good = task_error(t, "Not enough memory.");
+        if (!values[a] || !bounds[a]) good = kcrun_task_error(t, "Not enough memory.");
     }
     if (good && kcrt_launch_bounded(ref->function, NULL, p.pointers, p.count, values, bounds))
-        good = task_kcrt_error(t);
+        good = kcrun_task_fail(t);
     for (int a = 0; a < t->arg_count && good; a++)
         if (t->args[a].info.is_output) good = fetch_exact(t, &p, a, &exact[a]);
     release(t, &p);

@@ -8,7 +8,8 @@
 
 #include "runtime/kcrun/array.h"
 
-bool array_make(array *a, kc_dtype type, int rank, const int64_t *shape, char error[ERROR_SIZE]) {
+bool kcrun_array_make(array *a, kc_dtype type, int rank, const int64_t *shape,
+                      char error[ERROR_SIZE]) {
     *a = (array){.type = type, .rank = rank, .count = 1};
     size_t bytes = (size_t)kc_dtype_bytes(type);
     for (int i = 0; i < rank; i++) {
@@ -28,7 +29,7 @@ bool array_make(array *a, kc_dtype type, int rank, const int64_t *shape, char er
     return a->data != NULL;
 }
 
-void array_free(array *a) {
+void kcrun_array_free(array *a) {
     free(a->data);
     a->data = NULL;
 }
@@ -98,7 +99,7 @@ static bool ends_with(const char *text, const char *tail) {
     return n >= t && !strcmp(text + n - t, tail);
 }
 
-bool spec_parse(const char *text, spec *out, char error[ERROR_SIZE]) {
+bool kcrun_spec_parse(const char *text, spec *out, char error[ERROR_SIZE]) {
     *out = (spec){0};
     if (ends_with(text, ".npy")) {
         out->path = text;
@@ -159,7 +160,8 @@ static void put(array *a, size_t i, const spec *s, uint64_t *state) {
                                                     : (int64_t)value);
 }
 
-bool spec_fill(const spec *s, array *a, uint64_t seed, uint64_t stream, char error[ERROR_SIZE]) {
+bool kcrun_spec_fill(const spec *s, array *a, uint64_t seed, uint64_t stream,
+                     char error[ERROR_SIZE]) {
     uint64_t state = seed * 0xd1342543de82ef95u + stream * 0x9e3779b97f4a7c15u + 1;
     if (s->fill == FILL_NUMBER && !s->is_integer && !kc_dtype_is_float(a->type)) {
         snprintf(error, ERROR_SIZE, "%g is not an integer, and the type is %s", s->number,

@@ -13,8 +13,8 @@ static bool parse_dims(task *t) {
         errno = 0;
         long long value = strtoll(pair->value, &end, 0);
         if (!*pair->value || *end || errno || value < 0)
-            return task_error(t, "--dim %s=%s: expected an integer from 0 on.", pair->name,
-                              pair->value);
+            return kcrun_task_error(t, "--dim %s=%s: expected an integer from 0 on.", pair->name,
+                                    pair->value);
         int index = -1;
         for (int s = 0; s < t->symbol_count; s++) {
             kcrt_symbol_info info;
@@ -22,8 +22,8 @@ static bool parse_dims(task *t) {
                 index = s;
         }
         if (index < 0)
-            return task_error(t, "--dim %s: %s has no dimension or stride of that name.",
-                              pair->name, t->options->function);
+            return kcrun_task_error(t, "--dim %s: %s has no dimension or stride of that name.",
+                                    pair->name, t->options->function);
         t->values[index] = value;
         t->known[index] = 1;
     }
@@ -38,8 +38,8 @@ static bool check_names(const task *t, const option_pair *list, int count, bool 
             found |=
                 !strcmp(t->args[a].info.name, list[i].name) && t->args[a].info.is_output == outputs;
         if (!found)
-            return task_error(t, "%s %s: %s has no %s of that name.", option, list[i].name,
-                              t->options->function, outputs ? "output" : "input");
+            return kcrun_task_error(t, "%s %s: %s has no %s of that name.", option, list[i].name,
+                                    t->options->function, outputs ? "output" : "input");
     }
     return true;
 }
@@ -47,24 +47,25 @@ static bool check_names(const task *t, const option_pair *list, int count, bool 
 // Files and shapes that are written out; fills without a shape wait.
 static bool read_input(task *t, argument *arg) {
     char error[ERROR_SIZE];
-    const char *text = options_find(t->options->inputs, t->options->input_count, arg->info.name);
+    const char *text =
+        kcrun_options_find(t->options->inputs, t->options->input_count, arg->info.name);
     if (!text)
-        return task_error(t, "The input `%s` (%s) is missing: give --input %s=SPEC.",
-                          arg->info.name, arg->info.type, arg->info.name);
-    if (!spec_parse(text, &arg->from, error))
-        return task_error(t, "--input %s: %s.", arg->info.name, error);
+        return kcrun_task_error(t, "The input `%s` (%s) is missing: give --input %s=SPEC.",
+                                arg->info.name, arg->info.type, arg->info.name);
+    if (!kcrun_spec_parse(text, &arg->from, error))
+        return kcrun_task_error(t, "--input %s: %s.", arg->info.name, error);
     if (arg->from.path) {
         bool rounded;
-        if (!npy_read(arg->from.path, arg->type, &arg->host, &rounded, error))
-            return task_error(t, "--input %s: %s.", arg->info.name, error);
-        if (rounded) task_note(t, "%s is rounded to %s.", arg->from.path, arg->info.type);
+        if (!kcrun_npy_read(arg->from.path, arg->type, &arg->host, &rounded, error))
+            return kcrun_task_error(t, "--input %s: %s.", arg->info.name, error);
+        if (rounded) kcrun_task_note(t, "%s is rounded to %s.", arg->from.path, arg->info.type);
     } else if (arg->from.has_shape) {
-        if (!array_make(&arg->host, arg->type, arg->from.rank, arg->from.shape, error))
-            return task_error(t, "--input %s: %s.", arg->info.name, error);
+        if (!kcrun_array_make(&arg->host, arg->type, arg->from.rank, arg->from.shape, error))
+            return kcrun_task_error(t, "--input %s: %s.", arg->info.name, error);
     }
     if (arg->host.data && arg->host.rank != arg->info.rank)
-        return task_error(t, "--input %s: the array has rank %d and the argument rank %d.",
-                          arg->info.name, arg->host.rank, arg->info.rank);
+        return kcrun_task_error(t, "--input %s: the array has rank %d and the argument rank %d.",
+                                arg->info.name, arg->host.rank, arg->info.rank);
     return true;
 }
 
@@ -86,7 +87,7 @@ static bool solve(task *t) {
         args[a] = &tensors[a];
     }
     return kcrt_function_solve(t->on.function, args, t->arg_count, t->values, t->known)
-               ? task_kcrt_error(t)
+               ? kcrun_task_fail(t)
                : true;
 }
 
@@ -94,12 +95,12 @@ static bool shape_known(task *t, argument *arg, int index) {
     char error[ERROR_SIZE];
     int64_t shape[KCRT_MAX_RANK];
     if (kcrt_function_shape(t->on.function, index, t->values, t->known, shape, NULL)) {
-        task_kcrt_error(t);
-        return task_error(
+        kcrun_task_fail(t);
+        return kcrun_task_error(
             t, "Give the dimension with --dim NAME=VALUE, or a SHAPE with an input that has it.");
     }
-    if (!array_make(&arg->host, arg->type, arg->info.rank, shape, error))
-        return task_error(t, "%s: %s.", arg->info.name, error);
+    if (!kcrun_array_make(&arg->host, arg->type, arg->info.rank, shape, error))
+        return kcrun_task_error(t, "%s: %s.", arg->info.name, error);
     return true;
 }
 
@@ -107,18 +108,18 @@ static bool fill(task *t, argument *arg, int index) {
     char error[ERROR_SIZE];
     if (arg->info.is_output || arg->from.path) return true;
     uint64_t seed = t->options->seed;
-    return spec_fill(&arg->from, &arg->host, seed, (uint64_t)index, error)
+    return kcrun_spec_fill(&arg->from, &arg->host, seed, (uint64_t)index, error)
                ? true
-               : task_error(t, "--input %s: %s.", arg->info.name, error);
+               : kcrun_task_error(t, "--input %s: %s.", arg->info.name, error);
 }
 
 static bool all_passed_known(const task *t) {
     for (int s = 0; s < t->symbol_count; s++) {
         kcrt_symbol_info info;
-        if (kcrt_function_symbol(t->on.function, s, &info)) return task_kcrt_error(t);
+        if (kcrt_function_symbol(t->on.function, s, &info)) return kcrun_task_fail(t);
         if (info.is_passed && !t->known[s])
-            return task_error(t, "No argument determines %s: give --dim %s=VALUE.", info.name,
-                              info.name);
+            return kcrun_task_error(t, "No argument determines %s: give --dim %s=VALUE.", info.name,
+                                    info.name);
     }
     return true;
 }
@@ -128,7 +129,7 @@ static bool describe(task *t) {
     t->symbol_count = kcrt_function_symbol_count(t->on.function);
     for (int a = 0; a < t->arg_count; a++) {
         argument *arg = &t->args[a];
-        if (kcrt_function_arg(t->on.function, a, &arg->info)) return task_kcrt_error(t);
+        if (kcrt_function_arg(t->on.function, a, &arg->info)) return kcrun_task_fail(t);
         arg->type = kc_dtype_find(arg->info.type, strlen(arg->info.type));
     }
     return true;
@@ -138,21 +139,21 @@ static bool device_layout(task *t, argument *arg, int index) {
     int64_t shape[KCRT_MAX_RANK], last = 0, step;
     if (arg->info.is_scalar) return true;
     if (kcrt_function_shape(t->on.function, index, t->values, t->known, shape, arg->strides))
-        return task_kcrt_error(t);
+        return kcrun_task_fail(t);
     for (int axis = 0; axis < arg->info.rank; axis++)
         if (shape[axis] != arg->host.shape[axis])
-            return task_error(
+            return kcrun_task_error(
                 t, "--input %s: axis %d has extent %lld, and the dimensions make it %lld.",
                 arg->info.name, axis, (long long)arg->host.shape[axis], (long long)shape[axis]);
     for (int axis = 0; axis < arg->info.rank && arg->host.count; axis++)
         if (__builtin_mul_overflow(arg->host.shape[axis] - 1, arg->strides[axis], &step) ||
             __builtin_add_overflow(last, step, &last) || last > INT64_MAX / 32)
-            return task_error(t, "The argument `%s` is too large.", arg->info.name);
+            return kcrun_task_error(t, "The argument `%s` is too large.", arg->info.name);
     arg->span = arg->host.count ? (size_t)(last + 1) * (size_t)kc_dtype_bytes(arg->type) : 0;
     return true;
 }
 
-bool inputs_prepare(task *t) {
+bool kcrun_inputs_prepare(task *t) {
     const options *o = t->options;
     if (!describe(t) || !parse_dims(t)) return false;
     if (!check_names(t, o->inputs, o->input_count, false, "--input") ||

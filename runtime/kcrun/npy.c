@@ -194,7 +194,7 @@ static bool read_elements(const char *path, const unsigned char *bytes, size_t s
                  h.bytes, kc_dtype_name(as));
         return false;
     }
-    if (!array_make(out, as, h.rank, h.shape, error)) return false;
+    if (!kcrun_array_make(out, as, h.rank, h.shape, error)) return false;
     if (__builtin_mul_overflow(out->count, (size_t)h.bytes, &needed) || needed > size - h.offset)
         return fail(error, path, "ends before its last element");
     for (int axis = 0; axis < h.rank; axis++) {
@@ -204,7 +204,8 @@ static bool read_elements(const char *path, const unsigned char *bytes, size_t s
     return convert(path, &h, bytes + h.offset, strides, how, out, error);
 }
 
-bool npy_read(const char *path, kc_dtype as, array *out, bool *rounded, char error[ERROR_SIZE]) {
+bool kcrun_npy_read(const char *path, kc_dtype as, array *out, bool *rounded,
+                    char error[ERROR_SIZE]) {
     unsigned char *bytes;
     size_t size;
     *out = (array){.data = NULL};
@@ -212,7 +213,7 @@ bool npy_read(const char *path, kc_dtype as, array *out, bool *rounded, char err
     bool good = read_whole(path, &bytes, &size, error) &&
                 read_elements(path, bytes, size, as, out, rounded, error);
     free(bytes);
-    if (!good) array_free(out);
+    if (!good) kcrun_array_free(out);
     return good;
 }
 
@@ -229,8 +230,8 @@ static bool write_all(int fd, const char *bytes, size_t size) {
     return true;
 }
 
-bool file_write(const char *path, const void *head, size_t head_size, const void *body,
-                size_t body_size, char error[ERROR_SIZE]) {
+bool kcrun_file_write(const char *path, const void *head, size_t head_size, const void *body,
+                      size_t body_size, char error[ERROR_SIZE]) {
     char temporary[4200];
     if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary)
         return fail(error, path, "the name is too long");
@@ -292,19 +293,19 @@ static void cast_element(const array *from, array *to, size_t i) {
                     : kc_dtype_saturate(to->type, kc_dtype_load(from->type, array_at(from, i))));
 }
 
-bool npy_write(const char *path, const array *a, kc_dtype as, char error[ERROR_SIZE]) {
+bool kcrun_npy_write(const char *path, const array *a, kc_dtype as, char error[ERROR_SIZE]) {
     char head[2048];
     array converted = {.data = NULL};
     const array *body = a;
     if (as != KC_DTYPE_NONE && as != a->type) {
-        if (!array_make(&converted, as, a->rank, a->shape, error)) return false;
+        if (!kcrun_array_make(&converted, as, a->rank, a->shape, error)) return false;
         for (size_t i = 0; i < a->count; i++)
             cast_element(a, &converted, i);
         body = &converted;
     }
     size_t n = make_header(a, body->type, head, sizeof head);
-    bool good = file_write(path, head, n, body->data,
-                           body->count * (size_t)kc_dtype_bytes(body->type), error);
-    array_free(&converted);
+    bool good = kcrun_file_write(path, head, n, body->data,
+                                 body->count * (size_t)kc_dtype_bytes(body->type), error);
+    kcrun_array_free(&converted);
     return good;
 }

@@ -27,7 +27,7 @@ static int add_pair(options *o, option_pair *list, int *count, const char *text,
         return usage(o, "expected NAME=VALUE after", option);
     option_pair *pair = &list[*count];
     snprintf(pair->name, sizeof pair->name, "%.*s", (int)(equals - text), text);
-    if (options_find(list, *count, pair->name)) return usage(o, "given twice:", text);
+    if (kcrun_options_find(list, *count, pair->name)) return usage(o, "given twice:", text);
     if (*count == OPTIONS_MOST - 1) return usage(o, "too many of", option);
     pair->value = equals + 1;
     ++*count;
@@ -78,7 +78,7 @@ static int take_option(options *o, int argc, char **argv, int *i) {
     return 0;
 }
 
-int options_parse(int argc, char **argv, options *o) {
+int kcrun_options_parse(int argc, char **argv, options *o) {
     *o = (options){.program = argc > 0 ? argv[0] : "kcrun"};
     for (int i = 1; i < argc; i++) {
         int status = 0;
@@ -92,7 +92,7 @@ int options_parse(int argc, char **argv, options *o) {
     return 0;
 }
 
-const char *options_find(const option_pair *list, int count, const char *name) {
+const char *kcrun_options_find(const option_pair *list, int count, const char *name) {
     for (int i = 0; i < count; i++)
         if (!strcmp(list[i].name, name)) return list[i].value;
     return NULL;

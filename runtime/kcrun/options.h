@@ -24,7 +24,7 @@ typedef struct {
 } options;
 
 // 0, or the exit status after a message.
-int options_parse(int argc, char **argv, options *out);
-const char *options_find(const option_pair *list, int count, const char *name);
+int kcrun_options_parse(int argc, char **argv, options *out);
+const char *kcrun_options_find(const option_pair *list, int count, const char *name);
 
 #endif

@@ -145,12 +145,12 @@ static bool write_output(const task *t, const argument *arg, const char *text, c
     const char *colon = strrchr(text, ':');
     kc_dtype as = colon ? kc_dtype_find(colon + 1, strlen(colon + 1)) : KC_DTYPE_NONE;
     if (colon && (as == KC_DTYPE_NONE || !kc_dtype_table[as].built || !kc_dtype_bytes(as)))
-        return task_error(t, "--output %s=%s: `%s` is not an element type.", arg->info.name, text,
-                          colon + 1);
+        return kcrun_task_error(t, "--output %s=%s: `%s` is not an element type.", arg->info.name,
+                                text, colon + 1);
     snprintf(path, size, "%.*s", (int)(colon ? (size_t)(colon - text) : strlen(text)), text);
-    return npy_write(path, &arg->host, as, error)
+    return kcrun_npy_write(path, &arg->host, as, error)
                ? true
-               : task_error(t, "--output %s: %s.", arg->info.name, error);
+               : kcrun_task_error(t, "--output %s: %s.", arg->info.name, error);
 }
 
 static const check_result *result_of(const check_result *results, int count, const char *name) {
@@ -159,7 +159,7 @@ static const check_result *result_of(const check_result *results, int count, con
     return NULL;
 }
 
-bool outputs_deliver(const task *t, const check_result *results, int checked) {
+bool kcrun_outputs_deliver(const task *t, const check_result *results, int checked) {
     const options *o = t->options;
     int printed = 0;
     if (o->json) print_json_head(t);
@@ -167,7 +167,7 @@ bool outputs_deliver(const task *t, const check_result *results, int checked) {
         const argument *arg = &t->args[a];
         char path[4096];
         if (!arg->info.is_output) continue;
-        const char *text = options_find(o->outputs, o->output_count, arg->info.name);
+        const char *text = kcrun_options_find(o->outputs, o->output_count, arg->info.name);
         if (text && !write_output(t, arg, text, path, sizeof path)) return false;
         const check_result *r = result_of(results, checked, arg->info.name);
         if (o->json) {
@@ -206,7 +206,7 @@ static bool print_findings(const task *t, const char *json) {
     size_t at;
     bool found = false;
     const kcrt_json *root = kcrt_json_parse(&arena, json, strlen(json), &error, &at);
-    if (!root) task_note(t, "the simulator's report is not JSON: %s at byte %zu.", error, at);
+    if (!root) kcrun_task_note(t, "the simulator's report is not JSON: %s at byte %zu.", error, at);
     const kcrt_json *kernels = kcrt_json_get(root, "kernels");
     for (const kcrt_json *k = kernels && kernels->kind == KCRT_JSON_LIST ? kernels->first : NULL; k;
          k = k->next) {
@@ -221,16 +221,16 @@ static bool print_findings(const task *t, const char *json) {
     return found;
 }
 
-bool counters_deliver(const task *t, bool *findings) {
+bool kcrun_counters_deliver(const task *t, bool *findings) {
     char *json, error[ERROR_SIZE];
     *findings = false;
     kcrt_status status = kcrt_device_report(t->on.device, &json);
     if (status == KCRT_UNSUPPORTED && !t->options->counters) return true;
-    if (status) return task_kcrt_error(t);
+    if (status) return kcrun_task_fail(t);
     *findings = print_findings(t, json);
     bool good = !t->options->counters ||
-                file_write(t->options->counters, json, strlen(json), "\n", 1, error);
-    if (!good) task_error(t, "--counters %s.", error);
+                kcrun_file_write(t->options->counters, json, strlen(json), "\n", 1, error);
+    if (!good) kcrun_task_error(t, "--counters %s.", error);
     free(json);
     return good;
 }

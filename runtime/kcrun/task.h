@@ -37,26 +37,26 @@ typedef struct {
 } task;
 
 // Messages: "PROGRAM: error: TEXT". Both return false.
-bool task_error(const task *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool task_kcrt_error(const task *); // kcrt_last_error
-void task_note(const task *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool kcrun_task_error(const task *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool kcrun_task_fail(const task *); // kcrt_last_error
+void kcrun_task_note(const task *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // device.c
-bool session_open(const task *, const char *device, session *out);
-void session_close(session *);
-bool device_choose(const task *, char *name, size_t size); // the default of --device
+bool kcrun_session_open(const task *, const char *device, session *out);
+void kcrun_session_close(session *);
+bool kcrun_device_choose(const task *, char *name, size_t size); // the default of --device
 
 // inputs.c: reads --input and --dim, decides all shapes, fills the inputs.
-bool inputs_prepare(task *);
+bool kcrun_inputs_prepare(task *);
 
 // launch.c: copies in, launches, waits, copies out; frees device memory in any case.
-bool task_execute(task *);
+bool kcrun_task_execute(task *);
 // The same inputs on `ref`: dense outputs as doubles before rounding, and bounds; lists by
 // argument, entries owned by the caller. Integer outputs also in `exact`.
-bool task_reference(const task *, const session *ref, double **values, double **bounds,
-                    array *exact);
-void task_scatter(const argument *, const void *dense, void *strided); // and back
-void task_gather(const argument *, const void *strided, void *dense);
+bool kcrun_task_reference(const task *, const session *ref, double **values, double **bounds,
+                          array *exact);
+void kcrun_task_scatter(const argument *, const void *dense, void *strided); // and back
+void kcrun_task_gather(const argument *, const void *strided, void *dense);
 
 // check.c: true when every output is within its bound. Prints what it found.
 typedef struct {
@@ -65,11 +65,11 @@ typedef struct {
     size_t wrong, index;
     double got, want, bound;
 } check_result;
-bool check_outputs(const task *, check_result *results, int *count);
+bool kcrun_check_outputs(const task *, check_result *results, int *count);
 
 // report.c
-bool outputs_deliver(const task *, const check_result *,
-                     int checked); // files, or a summary on stdout
-bool counters_deliver(const task *, bool *findings);
+bool kcrun_outputs_deliver(const task *, const check_result *,
+                           int checked); // files, or a summary on stdout
+bool kcrun_counters_deliver(const task *, bool *findings);
 
 #endif
