@@ -11,21 +11,14 @@ typedef struct float_format {
 static float_format format_of(ptx_type type) {
     switch (type) {
     case PTX_F16:
-    case PTX_F16X2:
-        return (float_format){5, 10, true};
+    case PTX_F16X2: return (float_format){5, 10, true};
     case PTX_BF16:
-    case PTX_BF16X2:
-        return (float_format){8, 7, true};
-    case PTX_TF32:
-        return (float_format){8, 10, true};
-    case PTX_E4M3X2:
-        return (float_format){4, 3, false};
-    case PTX_E5M2X2:
-        return (float_format){5, 2, true};
-    case PTX_F64:
-        return (float_format){11, 52, true};
-    default:
-        return (float_format){8, 23, true};
+    case PTX_BF16X2: return (float_format){8, 7, true};
+    case PTX_TF32: return (float_format){8, 10, true};
+    case PTX_E4M3X2: return (float_format){4, 3, false};
+    case PTX_E5M2X2: return (float_format){5, 2, true};
+    case PTX_F64: return (float_format){11, 52, true};
+    default: return (float_format){8, 23, true};
     }
 }
 
@@ -41,17 +34,13 @@ static bool is_signed(ptx_type type) {
 static uint64_t nan_bits(ptx_type type) {
     switch (type) {
     case PTX_E4M3X2:
-    case PTX_E5M2X2:
-        return 0x7f;
+    case PTX_E5M2X2: return 0x7f;
     case PTX_F16:
     case PTX_F16X2:
     case PTX_BF16:
-    case PTX_BF16X2:
-        return 0x7fff;
-    case PTX_F64:
-        return 0x7ff8000000000000;
-    default:
-        return 0x7fffffff;
+    case PTX_BF16X2: return 0x7fff;
+    case PTX_F64: return 0x7ff8000000000000;
+    default: return 0x7fffffff;
     }
 }
 
@@ -60,16 +49,11 @@ static bool rounds_up(ptx_modifier round, bool negative, bool odd, uint64_t rest
                       bool exact) {
     if (exact) return false;
     switch (round) {
-    case PTX_M_RZ:
-        return false;
-    case PTX_M_RM:
-        return negative;
-    case PTX_M_RP:
-        return !negative;
-    case PTX_M_RNA:
-        return rest >= half;
-    default:
-        return rest > half || (rest == half && odd);
+    case PTX_M_RZ: return false;
+    case PTX_M_RM: return negative;
+    case PTX_M_RP: return !negative;
+    case PTX_M_RNA: return rest >= half;
+    default: return rest > half || (rest == half && odd);
     }
 }
 
@@ -153,16 +137,11 @@ double kcsim_decode(ptx_type type, uint64_t bits) {
 
 static double to_integral(double value, ptx_modifier round) {
     switch (round) {
-    case PTX_M_RNI:
-        return nearbyint(value); /* the host rounds to nearest even */
-    case PTX_M_RZI:
-        return trunc(value);
-    case PTX_M_RMI:
-        return floor(value);
-    case PTX_M_RPI:
-        return ceil(value);
-    default:
-        return value;
+    case PTX_M_RNI: return nearbyint(value); /* the host rounds to nearest even */
+    case PTX_M_RZI: return trunc(value);
+    case PTX_M_RMI: return floor(value);
+    case PTX_M_RPI: return ceil(value);
+    default: return value;
     }
 }
 

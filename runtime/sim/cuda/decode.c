@@ -99,17 +99,11 @@ bool kcsim_decode_source(kcsim_decoder *decoder, const ptx_operand *operand, uns
     }
     uint64_t bits = (uint64_t)operand->integer;
     switch (operand->kind) {
-    case PTX_OPERAND_INTEGER:
-        break;
+    case PTX_OPERAND_INTEGER: break;
     case PTX_OPERAND_FLOAT32:
-    case PTX_OPERAND_FLOAT64:
-        bits = float_constant(operand, type);
-        break;
-    case PTX_OPERAND_VARIABLE:
-        bits += kcsim_variable_address(decoder, operand->variable);
-        break;
-    default:
-        return kcsim_decode_fail(decoder, "an operand that is no value");
+    case PTX_OPERAND_FLOAT64: bits = float_constant(operand, type); break;
+    case PTX_OPERAND_VARIABLE: bits += kcsim_variable_address(decoder, operand->variable); break;
+    default: return kcsim_decode_fail(decoder, "an operand that is no value");
     }
     if (bytes == 0) return kcsim_decode_fail(decoder, "a predicate was expected");
     *out = kcsim_decode_constant(decoder, bits, bytes);
@@ -155,22 +149,16 @@ kcsim_ref *kcsim_decode_list(kcsim_decoder *decoder, uint32_t count) {
 
 ptx_space kcsim_statement_space(const ptx_statement *statement) {
     switch (ptx_has(statement, PTX_GROUP_SPACE)) {
-    case PTX_M_GLOBAL:
-        return PTX_SPACE_GLOBAL;
+    case PTX_M_GLOBAL: return PTX_SPACE_GLOBAL;
     case PTX_M_SHARED:
     case PTX_M_SHARED_CTA:
-    case PTX_M_SHARED_CLUSTER:
-        return PTX_SPACE_SHARED;
-    case PTX_M_LOCAL:
-        return PTX_SPACE_LOCAL;
+    case PTX_M_SHARED_CLUSTER: return PTX_SPACE_SHARED;
+    case PTX_M_LOCAL: return PTX_SPACE_LOCAL;
     case PTX_M_PARAM:
     case PTX_M_PARAM_ENTRY:
-    case PTX_M_PARAM_FUNC:
-        return PTX_SPACE_PARAM;
-    case PTX_M_CONST:
-        return PTX_SPACE_CONST;
-    default:
-        return PTX_SPACE_GENERIC;
+    case PTX_M_PARAM_FUNC: return PTX_SPACE_PARAM;
+    case PTX_M_CONST: return PTX_SPACE_CONST;
+    default: return PTX_SPACE_GENERIC;
     }
 }
 

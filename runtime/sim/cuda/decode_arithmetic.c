@@ -14,14 +14,10 @@ static bool is_half(ptx_type type) {
 static kcsim_lane_op by_half(const ptx_statement *statement, kcsim_lane_op low, kcsim_lane_op high,
                              kcsim_lane_op wide) {
     switch (ptx_has(statement, PTX_GROUP_HALF)) {
-    case PTX_M_HI:
-        return high;
-    case PTX_M_WIDE:
-        return wide;
-    case PTX_M_LO:
-        return low;
-    default:
-        return KCSIM_LANE_OP_COUNT;
+    case PTX_M_HI: return high;
+    case PTX_M_WIDE: return wide;
+    case PTX_M_LO: return low;
+    default: return KCSIM_LANE_OP_COUNT;
     }
 }
 
@@ -45,20 +41,13 @@ static kcsim_lane_op shift_op(const ptx_statement *statement) {
 
 static kcsim_lane_op permute_op(const ptx_statement *statement) {
     switch (ptx_has(statement, PTX_GROUP_PERMUTE)) {
-    case PTX_M_F4E:
-        return KCSIM_LANE_PRMT_F4E;
-    case PTX_M_B4E:
-        return KCSIM_LANE_PRMT_B4E;
-    case PTX_M_RC8:
-        return KCSIM_LANE_PRMT_RC8;
-    case PTX_M_ECL:
-        return KCSIM_LANE_PRMT_ECL;
-    case PTX_M_ECR:
-        return KCSIM_LANE_PRMT_ECR;
-    case PTX_M_RC16:
-        return KCSIM_LANE_PRMT_RC16;
-    default:
-        return KCSIM_LANE_PRMT;
+    case PTX_M_F4E: return KCSIM_LANE_PRMT_F4E;
+    case PTX_M_B4E: return KCSIM_LANE_PRMT_B4E;
+    case PTX_M_RC8: return KCSIM_LANE_PRMT_RC8;
+    case PTX_M_ECL: return KCSIM_LANE_PRMT_ECL;
+    case PTX_M_ECR: return KCSIM_LANE_PRMT_ECR;
+    case PTX_M_RC16: return KCSIM_LANE_PRMT_RC16;
+    default: return KCSIM_LANE_PRMT;
     }
 }
 
@@ -73,10 +62,8 @@ static kcsim_lane_op lane_op(const ptx_statement *statement, ptx_type type) {
     bool wrap = ptx_has(statement, PTX_GROUP_WRAP) == PTX_M_WRAP;
     bool saturated = ptx_has(statement, PTX_GROUP_SAT) && !is_float(type);
     switch (statement->op) {
-    case PTX_OP_ADD:
-        return saturated ? KCSIM_LANE_ADD_SAT : KCSIM_LANE_ADD;
-    case PTX_OP_SUB:
-        return saturated ? KCSIM_LANE_SUB_SAT : KCSIM_LANE_SUB;
+    case PTX_OP_ADD: return saturated ? KCSIM_LANE_ADD_SAT : KCSIM_LANE_ADD;
+    case PTX_OP_SUB: return saturated ? KCSIM_LANE_SUB_SAT : KCSIM_LANE_SUB;
     case PTX_OP_MUL:
         return is_float(type)
                    ? KCSIM_LANE_MUL
@@ -90,84 +77,48 @@ static kcsim_lane_op lane_op(const ptx_statement *statement, ptx_type type) {
         return by_half(statement, KCSIM_LANE_MUL24, KCSIM_LANE_MUL24_HI, KCSIM_LANE_OP_COUNT);
     case PTX_OP_MAD24:
         return by_half(statement, KCSIM_LANE_MAD24, KCSIM_LANE_MAD24_HI, KCSIM_LANE_OP_COUNT);
-    case PTX_OP_FMA:
-        return KCSIM_LANE_FMA;
-    case PTX_OP_DIV:
-        return KCSIM_LANE_DIV;
-    case PTX_OP_REM:
-        return KCSIM_LANE_REM;
-    case PTX_OP_ABS:
-        return KCSIM_LANE_ABS;
-    case PTX_OP_NEG:
-        return KCSIM_LANE_NEG;
-    case PTX_OP_MIN:
-        return minimum_op(statement, true);
-    case PTX_OP_MAX:
-        return minimum_op(statement, false);
-    case PTX_OP_SAD:
-        return KCSIM_LANE_SAD;
-    case PTX_OP_AND:
-        return KCSIM_LANE_AND;
-    case PTX_OP_OR:
-        return KCSIM_LANE_OR;
-    case PTX_OP_XOR:
-        return KCSIM_LANE_XOR;
-    case PTX_OP_NOT:
-        return KCSIM_LANE_NOT;
-    case PTX_OP_CNOT:
-        return KCSIM_LANE_CNOT;
-    case PTX_OP_SHL:
-        return KCSIM_LANE_SHL;
-    case PTX_OP_SHR:
-        return KCSIM_LANE_SHR;
-    case PTX_OP_SHF:
-        return shift_op(statement);
-    case PTX_OP_BFE:
-        return KCSIM_LANE_BFE;
-    case PTX_OP_BFI:
-        return KCSIM_LANE_BFI;
+    case PTX_OP_FMA: return KCSIM_LANE_FMA;
+    case PTX_OP_DIV: return KCSIM_LANE_DIV;
+    case PTX_OP_REM: return KCSIM_LANE_REM;
+    case PTX_OP_ABS: return KCSIM_LANE_ABS;
+    case PTX_OP_NEG: return KCSIM_LANE_NEG;
+    case PTX_OP_MIN: return minimum_op(statement, true);
+    case PTX_OP_MAX: return minimum_op(statement, false);
+    case PTX_OP_SAD: return KCSIM_LANE_SAD;
+    case PTX_OP_AND: return KCSIM_LANE_AND;
+    case PTX_OP_OR: return KCSIM_LANE_OR;
+    case PTX_OP_XOR: return KCSIM_LANE_XOR;
+    case PTX_OP_NOT: return KCSIM_LANE_NOT;
+    case PTX_OP_CNOT: return KCSIM_LANE_CNOT;
+    case PTX_OP_SHL: return KCSIM_LANE_SHL;
+    case PTX_OP_SHR: return KCSIM_LANE_SHR;
+    case PTX_OP_SHF: return shift_op(statement);
+    case PTX_OP_BFE: return KCSIM_LANE_BFE;
+    case PTX_OP_BFI: return KCSIM_LANE_BFI;
     case PTX_OP_BFIND:
         return ptx_has(statement, PTX_GROUP_SHIFTAMT) ? KCSIM_LANE_BFIND_SHIFT : KCSIM_LANE_BFIND;
-    case PTX_OP_BREV:
-        return KCSIM_LANE_BREV;
-    case PTX_OP_CLZ:
-        return KCSIM_LANE_CLZ;
-    case PTX_OP_POPC:
-        return KCSIM_LANE_POPC;
-    case PTX_OP_PRMT:
-        return permute_op(statement);
-    case PTX_OP_LOP3:
-        return KCSIM_LANE_LOP3;
-    case PTX_OP_BMSK:
-        return wrap ? KCSIM_LANE_BMSK_WRAP : KCSIM_LANE_BMSK_CLAMP;
-    case PTX_OP_SZEXT:
-        return wrap ? KCSIM_LANE_SZEXT_WRAP : KCSIM_LANE_SZEXT_CLAMP;
-    case PTX_OP_DP4A:
-        return dot_op(statement, KCSIM_LANE_DP4A_UU);
+    case PTX_OP_BREV: return KCSIM_LANE_BREV;
+    case PTX_OP_CLZ: return KCSIM_LANE_CLZ;
+    case PTX_OP_POPC: return KCSIM_LANE_POPC;
+    case PTX_OP_PRMT: return permute_op(statement);
+    case PTX_OP_LOP3: return KCSIM_LANE_LOP3;
+    case PTX_OP_BMSK: return wrap ? KCSIM_LANE_BMSK_WRAP : KCSIM_LANE_BMSK_CLAMP;
+    case PTX_OP_SZEXT: return wrap ? KCSIM_LANE_SZEXT_WRAP : KCSIM_LANE_SZEXT_CLAMP;
+    case PTX_OP_DP4A: return dot_op(statement, KCSIM_LANE_DP4A_UU);
     case PTX_OP_DP2A:
         return dot_op(statement, ptx_has(statement, PTX_GROUP_HALF) == PTX_M_HI
                                      ? KCSIM_LANE_DP2A_HI_UU
                                      : KCSIM_LANE_DP2A_LO_UU);
-    case PTX_OP_RCP:
-        return KCSIM_LANE_RCP;
-    case PTX_OP_SQRT:
-        return KCSIM_LANE_SQRT;
-    case PTX_OP_RSQRT:
-        return KCSIM_LANE_RSQRT;
-    case PTX_OP_SIN:
-        return KCSIM_LANE_SIN;
-    case PTX_OP_COS:
-        return KCSIM_LANE_COS;
-    case PTX_OP_LG2:
-        return KCSIM_LANE_LG2;
-    case PTX_OP_EX2:
-        return KCSIM_LANE_EX2;
-    case PTX_OP_TANH:
-        return KCSIM_LANE_TANH;
-    case PTX_OP_COPYSIGN:
-        return KCSIM_LANE_COPYSIGN;
-    default:
-        return KCSIM_LANE_OP_COUNT;
+    case PTX_OP_RCP: return KCSIM_LANE_RCP;
+    case PTX_OP_SQRT: return KCSIM_LANE_SQRT;
+    case PTX_OP_RSQRT: return KCSIM_LANE_RSQRT;
+    case PTX_OP_SIN: return KCSIM_LANE_SIN;
+    case PTX_OP_COS: return KCSIM_LANE_COS;
+    case PTX_OP_LG2: return KCSIM_LANE_LG2;
+    case PTX_OP_EX2: return KCSIM_LANE_EX2;
+    case PTX_OP_TANH: return KCSIM_LANE_TANH;
+    case PTX_OP_COPYSIGN: return KCSIM_LANE_COPYSIGN;
+    default: return KCSIM_LANE_OP_COUNT;
     }
 }
 
@@ -176,18 +127,13 @@ static unsigned operand_bytes(kcsim_lane_op op, ptx_op instruction, unsigned ind
                               unsigned bytes) {
     switch (instruction) {
     case PTX_OP_SHL:
-    case PTX_OP_SHR:
-        return index == 2 ? 4 : bytes;
-    case PTX_OP_BFE:
-        return index >= 2 ? 4 : bytes;
-    case PTX_OP_BFI:
-        return index >= 3 ? 4 : bytes;
+    case PTX_OP_SHR: return index == 2 ? 4 : bytes;
+    case PTX_OP_BFE: return index >= 2 ? 4 : bytes;
+    case PTX_OP_BFI: return index >= 3 ? 4 : bytes;
     case PTX_OP_BFIND:
     case PTX_OP_CLZ:
-    case PTX_OP_POPC:
-        return index == 0 ? 4 : bytes;
-    default:
-        break;
+    case PTX_OP_POPC: return index == 0 ? 4 : bytes;
+    default: break;
     }
     bool wide = op == KCSIM_LANE_MUL_WIDE || op == KCSIM_LANE_MAD_WIDE;
     return wide && (index == 0 || index == 3) ? bytes * 2 : bytes;

@@ -222,33 +222,18 @@ bool kcsim_decode_control(kcsim_decoder *decoder) {
         insn->kind = KCSIM_DO_BRANCH;
         insn->target = (uint32_t)statement->operands[0].integer;
         return true;
-    case PTX_FAMILY_BRX:
-        return decode_branch_index(decoder);
+    case PTX_FAMILY_BRX: return decode_branch_index(decoder);
     case PTX_FAMILY_RET:
-    case PTX_FAMILY_EXIT:
-        insn->kind = KCSIM_DO_EXIT;
-        return true;
-    case PTX_FAMILY_TRAP:
-        insn->kind = KCSIM_DO_TRAP;
-        return true;
-    case PTX_FAMILY_NANOSLEEP:
-        insn->kind = KCSIM_DO_NOTHING;
-        return true;
-    case PTX_FAMILY_BAR:
-        return decode_barrier(decoder);
-    case PTX_FAMILY_BAR_RED:
-        return decode_barrier_reduce(decoder);
-    case PTX_FAMILY_WARPSYNC:
-        insn->kind = KCSIM_DO_WARP_BARRIER;
-        return decode_mask(decoder, 0);
-    case PTX_FAMILY_SHFL:
-        return decode_shuffle(decoder);
-    case PTX_FAMILY_VOTE:
-        return decode_vote(decoder);
-    case PTX_FAMILY_MATCH:
-        return decode_match(decoder);
-    case PTX_FAMILY_REDUX:
-        return decode_redux(decoder);
+    case PTX_FAMILY_EXIT: insn->kind = KCSIM_DO_EXIT; return true;
+    case PTX_FAMILY_TRAP: insn->kind = KCSIM_DO_TRAP; return true;
+    case PTX_FAMILY_NANOSLEEP: insn->kind = KCSIM_DO_NOTHING; return true;
+    case PTX_FAMILY_BAR: return decode_barrier(decoder);
+    case PTX_FAMILY_BAR_RED: return decode_barrier_reduce(decoder);
+    case PTX_FAMILY_WARPSYNC: insn->kind = KCSIM_DO_WARP_BARRIER; return decode_mask(decoder, 0);
+    case PTX_FAMILY_SHFL: return decode_shuffle(decoder);
+    case PTX_FAMILY_VOTE: return decode_vote(decoder);
+    case PTX_FAMILY_MATCH: return decode_match(decoder);
+    case PTX_FAMILY_REDUX: return decode_redux(decoder);
     case PTX_FAMILY_ACTIVEMASK:
         insn->kind = KCSIM_DO_ACTIVE_MASK;
         insn->bytes = 4;
@@ -256,15 +241,10 @@ bool kcsim_decode_control(kcsim_decoder *decoder) {
     case PTX_FAMILY_ELECT:
         insn->kind = KCSIM_DO_ELECT;
         return kcsim_decode_pair(decoder, &statement->operands[0], 4, 0) && decode_mask(decoder, 1);
-    case PTX_FAMILY_LDMATRIX:
-        return decode_matrix_move(decoder, false);
-    case PTX_FAMILY_STMATRIX:
-        return decode_matrix_move(decoder, true);
-    case PTX_FAMILY_MOVMATRIX:
-        return decode_move_matrix(decoder);
-    case PTX_FAMILY_MMA:
-        return decode_mma(decoder);
-    default:
-        return kcsim_decode_fail(decoder, "this instruction is not known");
+    case PTX_FAMILY_LDMATRIX: return decode_matrix_move(decoder, false);
+    case PTX_FAMILY_STMATRIX: return decode_matrix_move(decoder, true);
+    case PTX_FAMILY_MOVMATRIX: return decode_move_matrix(decoder);
+    case PTX_FAMILY_MMA: return decode_mma(decoder);
+    default: return kcsim_decode_fail(decoder, "this instruction is not known");
     }
 }

@@ -120,23 +120,18 @@ static bool atomic_exists(ptx_modifier op, ptx_type type) {
     bool integer = (kind == PTX_KIND_UINT || kind == PTX_KIND_SINT) && (bits == 32 || bits == 64);
     bool half = type == PTX_F16 || type == PTX_BF16 || type == PTX_F16X2 || type == PTX_BF16X2;
     switch (op) {
-    case PTX_M_ADD:
-        return integer || half || type == PTX_F32 || type == PTX_F64;
+    case PTX_M_ADD: return integer || half || type == PTX_F32 || type == PTX_F64;
     case PTX_M_MIN:
-    case PTX_M_MAX:
-        return integer || half;
+    case PTX_M_MAX: return integer || half;
     case PTX_M_INC:
-    case PTX_M_DEC:
-        return type == PTX_U32;
+    case PTX_M_DEC: return type == PTX_U32;
     case PTX_M_AND:
     case PTX_M_OR:
-    case PTX_M_XOR:
-        return kind == PTX_KIND_BITS && (bits == 32 || bits == 64);
+    case PTX_M_XOR: return kind == PTX_KIND_BITS && (bits == 32 || bits == 64);
     case PTX_M_EXCH:
     case PTX_M_CAS:
         return (kind == PTX_KIND_BITS || integer) && (bits == 16 || bits == 32 || bits == 64);
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -205,23 +200,14 @@ static bool decode_policy(kcsim_decoder *decoder) {
 
 bool kcsim_decode_memory(kcsim_decoder *decoder) {
     switch (ptx_ops[decoder->statement->op].family) {
-    case PTX_FAMILY_LD:
-        return decode_load(decoder);
-    case PTX_FAMILY_ST:
-        return decode_store(decoder);
-    case PTX_FAMILY_ATOM:
-        return decode_atomic(decoder, true);
-    case PTX_FAMILY_RED:
-        return decode_atomic(decoder, false);
-    case PTX_FAMILY_CPASYNC:
-        return decode_copy(decoder);
-    case PTX_FAMILY_POLICY:
-        return decode_policy(decoder);
+    case PTX_FAMILY_LD: return decode_load(decoder);
+    case PTX_FAMILY_ST: return decode_store(decoder);
+    case PTX_FAMILY_ATOM: return decode_atomic(decoder, true);
+    case PTX_FAMILY_RED: return decode_atomic(decoder, false);
+    case PTX_FAMILY_CPASYNC: return decode_copy(decoder);
+    case PTX_FAMILY_POLICY: return decode_policy(decoder);
     case PTX_FAMILY_NOP:
-    case PTX_FAMILY_ASYNC_NOP:
-        decoder->insn->kind = KCSIM_DO_NOTHING;
-        return true;
-    default:
-        return kcsim_decode_fail(decoder, "this instruction is not known");
+    case PTX_FAMILY_ASYNC_NOP: decoder->insn->kind = KCSIM_DO_NOTHING; return true;
+    default: return kcsim_decode_fail(decoder, "this instruction is not known");
     }
 }

@@ -9,16 +9,11 @@ static bool need_types(kcsim_decoder *decoder, unsigned count) {
 /* lo ls hi hs are the unsigned comparisons. */
 static ptx_modifier plain_compare(ptx_modifier compare) {
     switch (compare) {
-    case PTX_M_CLO:
-        return PTX_M_LT;
-    case PTX_M_CLS:
-        return PTX_M_LE;
-    case PTX_M_CHI:
-        return PTX_M_GT;
-    case PTX_M_CHS:
-        return PTX_M_GE;
-    default:
-        return compare;
+    case PTX_M_CLO: return PTX_M_LT;
+    case PTX_M_CLS: return PTX_M_LE;
+    case PTX_M_CHI: return PTX_M_GT;
+    case PTX_M_CHS: return PTX_M_GE;
+    default: return compare;
     }
 }
 
@@ -274,14 +269,10 @@ static bool decode_cvt(kcsim_decoder *decoder) {
 /* Global and const addresses are generic ones; the other spaces lie in windows. */
 static int64_t window_of(ptx_space space) {
     switch (space) {
-    case PTX_SPACE_SHARED:
-        return KCSIM_SHARED_WINDOW;
-    case PTX_SPACE_LOCAL:
-        return KCSIM_LOCAL_WINDOW;
-    case PTX_SPACE_PARAM:
-        return KCSIM_PARAM_WINDOW;
-    default:
-        return 0;
+    case PTX_SPACE_SHARED: return KCSIM_SHARED_WINDOW;
+    case PTX_SPACE_LOCAL: return KCSIM_LOCAL_WINDOW;
+    case PTX_SPACE_PARAM: return KCSIM_PARAM_WINDOW;
+    default: return 0;
     }
 }
 
@@ -325,27 +316,16 @@ static bool decode_mapa(kcsim_decoder *decoder) {
 
 bool kcsim_decode_other(kcsim_decoder *decoder) {
     switch (ptx_ops[decoder->statement->op].family) {
-    case PTX_FAMILY_SETP:
-        return decode_setp(decoder);
-    case PTX_FAMILY_SET:
-        return decode_set(decoder);
-    case PTX_FAMILY_SELP:
-        return decode_selp(decoder);
-    case PTX_FAMILY_SLCT:
-        return decode_slct(decoder);
-    case PTX_FAMILY_TESTP:
-        return decode_testp(decoder);
-    case PTX_FAMILY_MOV:
-        return decode_mov(decoder);
-    case PTX_FAMILY_CVT:
-        return decode_cvt(decoder);
-    case PTX_FAMILY_CVTA:
-        return decode_cvta(decoder);
-    case PTX_FAMILY_ISSPACEP:
-        return decode_isspacep(decoder);
-    case PTX_FAMILY_MAPA:
-        return decode_mapa(decoder);
-    default:
-        return kcsim_decode_fail(decoder, "this instruction is not known");
+    case PTX_FAMILY_SETP: return decode_setp(decoder);
+    case PTX_FAMILY_SET: return decode_set(decoder);
+    case PTX_FAMILY_SELP: return decode_selp(decoder);
+    case PTX_FAMILY_SLCT: return decode_slct(decoder);
+    case PTX_FAMILY_TESTP: return decode_testp(decoder);
+    case PTX_FAMILY_MOV: return decode_mov(decoder);
+    case PTX_FAMILY_CVT: return decode_cvt(decoder);
+    case PTX_FAMILY_CVTA: return decode_cvta(decoder);
+    case PTX_FAMILY_ISSPACEP: return decode_isspacep(decoder);
+    case PTX_FAMILY_MAPA: return decode_mapa(decoder);
+    default: return kcsim_decode_fail(decoder, "this instruction is not known");
     }
 }

@@ -21,18 +21,13 @@ const kcsim_lane_table *kcsim_lanes(void) {
 static ptx_type without_sign(ptx_type type) {
     switch (type) {
     case PTX_B16:
-    case PTX_S16:
-        return PTX_U16;
+    case PTX_S16: return PTX_U16;
     case PTX_B32:
-    case PTX_S32:
-        return PTX_U32;
+    case PTX_S32: return PTX_U32;
     case PTX_B64:
-    case PTX_S64:
-        return PTX_U64;
-    case PTX_S16X2:
-        return PTX_U16X2;
-    default:
-        return type;
+    case PTX_S64: return PTX_U64;
+    case PTX_S16X2: return PTX_U16X2;
+    default: return type;
     }
 }
 

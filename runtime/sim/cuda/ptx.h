@@ -44,8 +44,9 @@ extern const ptx_type_info ptx_types[PTX_TYPE_COUNT];
 #define PTX_GROUPS(X)                                                                              \
     X(ROUND)                                                                                       \
     X(FTZ)                                                                                         \
-    X(SAT) X(RELU) X(APPROX) X(HALF) X(CC) X(NANMODE) X(XORSIGN) X(ABSMODE) X(NOFTZ) X(COMPARE)    \
-        X(BOOL) X(SPACE) X(TO) X(SEMANTICS) X(SCOPE) X(CACHE) X(NC) X(EVICT) X(EVICT2) X(L2HINT)   \
+    X(SAT)                                                                                         \
+    X(RELU) X(APPROX) X(HALF) X(CC) X(NANMODE) X(XORSIGN) X(ABSMODE) X(NOFTZ) X(COMPARE) X(BOOL)   \
+        X(SPACE) X(TO) X(SEMANTICS) X(SCOPE) X(CACHE) X(NC) X(EVICT) X(EVICT2) X(L2HINT)           \
             X(L2PREFETCH) X(LEVEL) X(VECTOR) X(ATOMIC) X(UNI) X(ALIGNED) X(SHUFFLE) X(VOTE)        \
                 X(DIRECTION) X(WRAP) X(PERMUTE) X(SHIFTAMT) X(TEST) X(SHAPE) X(MATRICES) X(TRANS)  \
                     X(LAYOUT_A) X(LAYOUT_B) X(PROXY)
@@ -143,17 +144,18 @@ const char *ptx_space_name(ptx_space space);
 #define PTX_SPECIALS(X)                                                                            \
     X(TID_X, "%tid.x")                                                                             \
     X(TID_Y, "%tid.y")                                                                             \
-    X(TID_Z, "%tid.z") X(NTID_X, "%ntid.x") X(NTID_Y, "%ntid.y") X(NTID_Z, "%ntid.z") X(           \
-        CTAID_X, "%ctaid.x") X(CTAID_Y, "%ctaid.y") X(CTAID_Z, "%ctaid.z")                         \
-        X(NCTAID_X, "%nctaid.x") X(NCTAID_Y, "%nctaid.y") X(NCTAID_Z, "%nctaid.z") X(              \
-            CLUSTERID_X, "%clusterid.x") X(CLUSTERID_Y, "%clusterid.y")                            \
-            X(CLUSTERID_Z, "%clusterid.z") X(NCLUSTERID_X, "%nclusterid.x") X(                     \
-                NCLUSTERID_Y, "%nclusterid.y") X(NCLUSTERID_Z, "%nclusterid.z")                    \
-                X(CLUSTER_CTAID_X, "%cluster_ctaid.x") X(CLUSTER_CTAID_Y, "%cluster_ctaid.y") X(   \
-                    CLUSTER_CTAID_Z, "%cluster_ctaid.z") X(CLUSTER_NCTAID_X, "%cluster_nctaid.x")  \
-                    X(CLUSTER_NCTAID_Y, "%cluster_nctaid.y") X(                                    \
-                        CLUSTER_NCTAID_Z, "%cluster_nctaid.z") X(CLUSTER_CTARANK,                  \
-                                                                 "%cluster_ctarank")               \
+    X(TID_Z, "%tid.z")                                                                             \
+    X(NTID_X, "%ntid.x") X(NTID_Y, "%ntid.y") X(NTID_Z, "%ntid.z") X(CTAID_X, "%ctaid.x") X(       \
+        CTAID_Y, "%ctaid.y") X(CTAID_Z, "%ctaid.z") X(NCTAID_X, "%nctaid.x") X(NCTAID_Y,           \
+                                                                               "%nctaid.y")        \
+        X(NCTAID_Z, "%nctaid.z") X(CLUSTERID_X, "%clusterid.x") X(CLUSTERID_Y, "%clusterid.y") X(  \
+            CLUSTERID_Z, "%clusterid.z") X(NCLUSTERID_X, "%nclusterid.x") X(NCLUSTERID_Y,          \
+                                                                            "%nclusterid.y")       \
+            X(NCLUSTERID_Z, "%nclusterid.z") X(CLUSTER_CTAID_X, "%cluster_ctaid.x") X(             \
+                CLUSTER_CTAID_Y, "%cluster_ctaid.y") X(CLUSTER_CTAID_Z, "%cluster_ctaid.z")        \
+                X(CLUSTER_NCTAID_X, "%cluster_nctaid.x") X(CLUSTER_NCTAID_Y, "%cluster_nctaid.y")  \
+                    X(CLUSTER_NCTAID_Z, "%cluster_nctaid.z") X(CLUSTER_CTARANK,                    \
+                                                               "%cluster_ctarank")                 \
                         X(CLUSTER_NCTARANK, "%cluster_nctarank") X(LANEID, "%laneid") X(           \
                             WARPID, "%warpid") X(NWARPID, "%nwarpid") X(SMID, "%smid")             \
                             X(NSMID, "%nsmid") X(GRIDID, "%gridid") X(LANEMASK_EQ, "%lanemask_eq") \

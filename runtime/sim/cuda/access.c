@@ -1,0 +1,284 @@
+#include "runtime/sim/cuda/access.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EACH_LANE(lane, lanes)                                                                     \
+    for (uint32_t rest_##lane = (lanes), lane;                                                     \
+         rest_##lane && (lane = (uint32_t)__builtin_ctz(rest_##lane), true);                       \
+         rest_##lane &= rest_##lane - 1)
+
+uint32_t kcsim_access_addresses(kcsim_warp *warp, const kcsim_insn *insn, kcsim_ref ref,
+                                unsigned width, int64_t offset, uint32_t mask,
+                                uint64_t *addresses) {
+    const void *base = kcsim_at(warp, ref);
+    if (width == 8) {
+        const uint64_t *wide = base;
+        for (int i = 0; i < KCSIM_LANES; i++)
+            addresses[i] = wide[i] + (uint64_t)offset;
+    } else {
+        const uint32_t *narrow = base;
+        for (int i = 0; i < KCSIM_LANES; i++)
+            addresses[i] = narrow[i] + (uint64_t)offset;
+    }
+    if ((warp->full[ref.slot] & mask) == mask) return mask;
+    return mask & ~kcsim_report_undefined(warp, insn, ref, mask,
+                                          "the address was computed from something never written");
+}
+
+static ptx_space space_of(uint64_t address) {
+    if (address - KCSIM_SHARED_WINDOW < KCSIM_WINDOW_BYTES) return PTX_SPACE_SHARED;
+    if (address - KCSIM_LOCAL_WINDOW < KCSIM_WINDOW_BYTES) return PTX_SPACE_LOCAL;
+    if (address - KCSIM_PARAM_WINDOW < KCSIM_WINDOW_BYTES) return PTX_SPACE_PARAM;
+    return PTX_SPACE_GLOBAL;
+}
+
+static uint64_t window_base(ptx_space space) {
+    return space == PTX_SPACE_SHARED  ? KCSIM_SHARED_WINDOW
+           : space == PTX_SPACE_LOCAL ? KCSIM_LOCAL_WINDOW
+           : space == PTX_SPACE_PARAM ? KCSIM_PARAM_WINDOW
+                                      : 0;
+}
+
+void kcsim_access_take_space(kcsim_access *access, ptx_space space, const uint64_t *addresses,
+                             uint32_t *rest) {
+    access->space = space;
+    access->mask = *rest;
+    uint64_t base = 0;
+    if (space == PTX_SPACE_GENERIC) {
+        access->space = space_of(addresses[__builtin_ctz(*rest)]);
+        base = window_base(access->space);
+        uint32_t lanes = 0;
+        EACH_LANE(lane, *rest) if (space_of(addresses[lane]) == access->space) lanes |= 1u << lane;
+        access->mask = lanes;
+    }
+    for (int i = 0; i < KCSIM_LANES; i++)
+        access->address[i] = addresses[i] - base;
+    *rest &= ~access->mask;
+}
+
+/* ---- checks ---- */
+
+static void report(kcsim_access *access, kcsim_finding_kind kind, uint32_t lanes,
+                   const char *text) {
+    kcsim_report found = {.kind = kind,
+                          .lanes = lanes,
+                          .space = ptx_space_name(access->space),
+                          .other = text,
+                          .addresses = access->address,
+                          .size = access->size};
+    kcsim_report_lanes(access->warp, access->insn, &found);
+}
+
+/* What lies near an address that is not mapped. */
+static void explain(const kcsim_access *access, uint32_t lane, char *text, size_t size) {
+    const kcsim_memory *memory = &access->warp->block->launch->machine->memory;
+    uint64_t address = access->address[lane];
+    const kcsim_allocation *near = kcsim_memory_near(memory, address);
+    if (!near || address - near->base > near->bytes + ((uint64_t)1 << 30))
+        snprintf(text, size, "no allocation is near 0x%" PRIx64, address);
+    else if (!near->live)
+        snprintf(text, size, "in memory that was freed: %" PRIu64 " bytes at 0x%" PRIx64,
+                 near->bytes, near->base);
+    else if (near->read_only && address < near->base + near->bytes)
+        snprintf(text, size, "a store to constant memory");
+    else
+        snprintf(text, size,
+                 "%" PRIu64 " bytes past the start of an allocation of %" PRIu64
+                 " bytes at 0x%" PRIx64,
+                 address - near->base, near->bytes, near->base);
+}
+
+static uint32_t misaligned_lanes(const kcsim_access *access) {
+    /* Sizes are powers of two, but for what is left of a copy's end. */
+    uint64_t low = 0, mask = access->size & (access->size - 1) ? 0 : access->size - 1;
+    EACH_LANE(lane, access->mask) low |= access->address[lane];
+    if (!(low & mask)) return 0;
+    uint32_t bad = 0;
+    EACH_LANE(lane, access->mask) if (access->address[lane] & mask) bad |= 1u << lane;
+    return bad;
+}
+
+static void drop(kcsim_access *access, kcsim_finding_kind kind, uint32_t lanes, const char *text) {
+    if (!lanes) return;
+    report(access, kind, lanes, text);
+    access->mask &= ~lanes;
+}
+
+/* ---- where the bytes are ---- */
+
+/* Shared, local and parameter memory: one array, or one a thread. */
+static void locate_array(kcsim_access *access, uint8_t *array, uint8_t *marks, uint64_t bytes,
+                         uint64_t stride) {
+    char text[128];
+    uint32_t bad = 0;
+    uint64_t last = bytes >= access->size ? bytes - access->size : 0;
+    EACH_LANE(lane, access->mask) {
+        uint64_t at = access->address[lane];
+        if (at > last || bytes < access->size) {
+            bad |= 1u << lane;
+            continue;
+        }
+        uint64_t offset = at + stride * (access->warp->index * 32u + lane);
+        access->host[lane] = array + offset;
+        if (marks) access->shadow[lane] = marks + offset;
+    }
+    access->shadowed = marks ? access->mask : 0;
+    if (!bad) return;
+    snprintf(text, sizeof text, "there are %" PRIu64 " bytes", bytes);
+    drop(access, KCSIM_FINDING_OUT_OF_BOUNDS, bad, text);
+}
+
+static bool all_inside(const kcsim_access *access, const kcsim_allocation *allocation,
+                       uint64_t *low, uint64_t *high) {
+    *low = UINT64_MAX;
+    *high = 0;
+    EACH_LANE(lane, access->mask) {
+        uint64_t at = access->address[lane];
+        if (at < *low) *low = at;
+        if (at > *high) *high = at;
+    }
+    bool writable = access->kind == KCSIM_ACCESS_READ || !allocation->read_only;
+    return allocation->live && writable && *low >= allocation->base &&
+           allocation->bytes >= access->size &&
+           *high - allocation->base <= allocation->bytes - access->size;
+}
+
+static void point(kcsim_access *access, uint32_t lanes) {
+    const kcsim_memory *memory = &access->warp->block->launch->machine->memory;
+    EACH_LANE(lane, lanes) {
+        uint64_t offset = access->address[lane] - memory->base;
+        access->host[lane] = memory->host + offset;
+        access->shadow[lane] = memory->defined + offset;
+    }
+}
+
+/* Lane by lane: several allocations, or none. */
+static void locate_scattered(kcsim_access *access, uint32_t *near) {
+    const kcsim_memory *memory = &access->warp->block->launch->machine->memory;
+    uint32_t bad = 0;
+    char text[160] = "";
+    access->shadowed = access->mask;
+    EACH_LANE(lane, access->mask) {
+        uint64_t at = access->address[lane];
+        const kcsim_allocation *found = kcsim_memory_find(memory, at, access->size);
+        if (!found || (found->read_only && access->kind != KCSIM_ACCESS_READ)) {
+            if (!bad) explain(access, lane, text, sizeof text);
+            bad |= 1u << lane;
+            continue;
+        }
+        *near = (uint32_t)(found - memory->allocations);
+        if (at >= found->defined_from && at + access->size <= found->defined_to)
+            access->shadowed &= ~(1u << lane);
+    }
+    access->shadowed &= ~bad;
+    drop(access, KCSIM_FINDING_OUT_OF_BOUNDS, bad, text);
+    point(access, access->mask);
+}
+
+static void locate_global(kcsim_access *access) {
+    const kcsim_block *block = access->warp->block;
+    const kcsim_memory *memory = &block->launch->machine->memory;
+    uint32_t *near = &block->worker->near[access->insn - block->launch->code->insns];
+    uint64_t low, high;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        const kcsim_allocation *allocation =
+            *near < memory->count ? &memory->allocations[*near] : NULL;
+        if (allocation && all_inside(access, allocation, &low, &high)) {
+            bool defined =
+                low >= allocation->defined_from && high + access->size <= allocation->defined_to;
+            access->shadowed = defined ? 0 : access->mask;
+            point(access, access->mask);
+            return;
+        }
+        const kcsim_allocation *found =
+            kcsim_memory_find(memory, access->address[__builtin_ctz(access->mask)], access->size);
+        if (!found) break;
+        *near = (uint32_t)(found - memory->allocations);
+    }
+    locate_scattered(access, near);
+}
+
+void kcsim_access_locate(kcsim_access *access) {
+    const kcsim_block *block = access->warp->block;
+    const kcsim_grid *launch = block->launch;
+    if (launch->check_alignment)
+        drop(access, KCSIM_FINDING_MISALIGNED, misaligned_lanes(access),
+             "addresses are multiples of the size");
+    if (!access->mask) return;
+    switch (access->space) {
+    case PTX_SPACE_SHARED:
+        locate_array(access, block->shared, block->shared_defined, launch->shared_bytes, 0);
+        break;
+    case PTX_SPACE_LOCAL:
+        locate_array(access, block->local, block->local_defined, launch->code->local_bytes,
+                     launch->code->local_bytes);
+        break;
+    case PTX_SPACE_PARAM:
+        locate_array(access, (uint8_t *)(uintptr_t)launch->params, NULL, launch->param_bytes, 0);
+        if (access->kind != KCSIM_ACCESS_READ)
+            drop(access, KCSIM_FINDING_OUT_OF_BOUNDS, access->mask, "parameters cannot be written");
+        break;
+    default: locate_global(access); break;
+    }
+    if (!launch->track) access->shadowed = 0;
+}
+
+/* ---- races ---- */
+
+/* Lanes of one store that meet at an address with different values: which one stays is anybody's
+ * guess. */
+static uint32_t colliding_lanes(const kcsim_access *access) {
+    const kcsim_insn *insn = access->insn;
+    uint32_t bad = 0;
+    EACH_LANE(lane, access->mask) {
+        EACH_LANE(other, access->mask & ((1u << lane) - 1)) {
+            if (access->address[other] != access->address[lane]) continue;
+            for (uint32_t k = 0; k < insn->list_count; k++) {
+                const uint8_t *values = kcsim_at(access->warp, insn->list[k]);
+                if (memcmp(values + lane * insn->element, values + other * insn->element,
+                           insn->bytes) != 0)
+                    bad |= 1u << lane;
+            }
+        }
+    }
+    return bad;
+}
+
+static bool has_duplicates(const kcsim_access *access) {
+    uint64_t seen[4] = {0};
+    EACH_LANE(lane, access->mask) {
+        uint64_t slot = access->address[lane] / access->size % 256;
+        if (seen[slot / 64] >> (slot % 64) & 1) return true;
+        seen[slot / 64] |= (uint64_t)1 << (slot % 64);
+    }
+    return false;
+}
+
+void kcsim_access_race(kcsim_access *access) {
+    kcsim_race *race = access->warp->block->race;
+    ptx_modifier semantics = ptx_has(access->insn->source, PTX_GROUP_SEMANTICS);
+    bool strong = semantics != PTX_M_NONE && semantics != PTX_M_WEAK;
+    char text[96];
+    if (!race || access->space != PTX_SPACE_SHARED ||
+        (strong && access->kind != KCSIM_ACCESS_ATOMIC))
+        return;
+    if (access->kind == KCSIM_ACCESS_WRITE && access->insn->kind == KCSIM_DO_STORE &&
+        has_duplicates(access))
+        report(access, KCSIM_FINDING_RACE, colliding_lanes(access),
+               "lanes of one warp store different values here");
+    uint32_t bad = 0, other = 0, first = 0;
+    EACH_LANE(lane, access->mask) {
+        if (!kcsim_race_access(race, access->warp, access->address[lane], access->size,
+                               access->kind, &other))
+            continue;
+        if (!bad) first = other;
+        bad |= 1u << lane;
+    }
+    if (!bad) return;
+    if (first < KCSIM_LANES)
+        snprintf(text, sizeof text, "warp %u used it too, and no barrier lies between", first);
+    else snprintf(text, sizeof text, "several warps used it too, and no barrier lies between");
+    report(access, KCSIM_FINDING_RACE, bad, text);
+}

@@ -1,0 +1,37 @@
+/* One memory access of a warp: where each lane's bytes are on the host, after every check. */
+#ifndef KCSIM_ACCESS_H
+#define KCSIM_ACCESS_H
+
+#include "runtime/sim/cuda/exec.h"
+
+typedef struct kcsim_access {
+    kcsim_warp *warp;
+    const kcsim_insn *insn;
+    ptx_space space; /* never generic */
+    uint32_t mask;   /* lanes whose access is good */
+    uint32_t size;   /* bytes of a lane */
+    kcsim_access_kind kind;
+    uint64_t address[KCSIM_LANES]; /* in its space */
+    uint8_t *host[KCSIM_LANES];
+    uint8_t *shadow[KCSIM_LANES]; /* definedness; unset where `shadowed` is off */
+    uint32_t shadowed;            /* lanes whose bytes may be undefined, or have to be marked */
+} kcsim_access;
+
+/* Addresses of `ref` + offset (register bytes: `width`). Lanes whose address is undefined are
+ * reported and left out of the mask that is returned. */
+uint32_t kcsim_access_addresses(kcsim_warp *warp, const kcsim_insn *insn, kcsim_ref ref,
+                                unsigned width, int64_t offset, uint32_t mask, uint64_t *addresses);
+/* Splits lanes by space when `access->space` is generic: takes those of one space out of *rest,
+ * with addresses of that space, into access->mask. Call until *rest is 0. */
+void kcsim_access_take_space(kcsim_access *access, ptx_space space, const uint64_t *addresses,
+                             uint32_t *rest);
+/* Alignment, bounds, host pointers; reports and drops the lanes that fail. */
+void kcsim_access_locate(kcsim_access *access);
+/* Shared memory's race rules, for lanes of access->mask. */
+void kcsim_access_race(kcsim_access *access);
+/* Counts sectors or wavefronts. */
+void kcsim_access_count(kcsim_access *access); /* traffic.c */
+void kcsim_count_shared(kcsim_counts *counts, const uint64_t *addresses, uint32_t mask,
+                        uint32_t size);
+
+#endif

@@ -1,0 +1,252 @@
+/* The executor: warps of a block, their lanes' program counters, barriers, memory, checks.
+ *
+ *     launch (grid)  -> worker (a host thread) -> block (one at a time, all its warps) -> warp ->
+ * group of lanes
+ *
+ * Lanes of a warp run together while they agree on the program counter. Where they part, the group
+ * that is furthest behind runs, so that groups meet again at the first common instruction. A group
+ * that waits (at a barrier, for other lanes of its warp) stands aside; a warp with no group to run
+ * is blocked; a block with no warp to run is stuck, and that is a finding. */
+#ifndef KCSIM_EXEC_H
+#define KCSIM_EXEC_H
+
+#include <stdatomic.h>
+
+#include "runtime/sim/cuda/code.h"
+#include "runtime/sim/cuda/decode.h"
+#include "runtime/sim/state.h"
+
+#define KCSIM_BARRIERS 16
+
+typedef enum kcsim_group_state {
+    KCSIM_GROUP_READY,
+    KCSIM_GROUP_AT_BARRIER, /* of the block: `barrier` says which */
+    KCSIM_GROUP_AT_LANES    /* for the lanes of `wanted` to come to the same instruction */
+} kcsim_group_state;
+
+typedef struct kcsim_group {
+    uint32_t pc, mask, wanted;
+    uint8_t state, barrier;
+} kcsim_group;
+
+typedef struct kcsim_warp {
+    struct kcsim_block *block;
+    uint8_t *registers;
+    const uint8_t *constants;
+    uint32_t *full;         /* a slot's lanes that are defined in every byte */
+    uint32_t (*bytes)[8];   /* for the other lanes: which bytes are */
+    uint32_t pc, mask;      /* the group that runs; mask 0: none */
+    uint32_t behind;        /* the lowest pc of the other groups that could run */
+    uint32_t live, present; /* lanes not yet exited; lanes there ever were */
+    uint32_t carry, carry_defined;
+    uint32_t index;
+    uint32_t group_count;
+    bool blocked;
+    uint64_t steps; /* instructions run since the block began */
+    uint32_t slice; /* instructions since the groups were last weighed */
+    bool rotating;  /* the group that runs was chosen for fairness, not for being behind */
+    kcsim_group groups[KCSIM_LANES];
+    uint32_t tid[3][KCSIM_LANES];
+    uint32_t time[KCSIM_LANES + 1]; /* race.c: what this warp knows of the others' clocks */
+} kcsim_warp;
+
+typedef struct kcsim_barrier {
+    uint32_t arrived[KCSIM_LANES]; /* lanes, by warp */
+    uint32_t pc;                   /* of the first arrival */
+    uint32_t expected;             /* threads; 0: all */
+    bool in_use, aligned, mixed;
+    uint32_t true_count, count; /* bar.red */
+    bool undefined;
+} kcsim_barrier;
+
+typedef struct kcsim_block {
+    struct kcsim_worker *worker;
+    const struct kcsim_grid *launch;
+    uint32_t id[3];
+    uint64_t linear;
+    uint32_t thread_count, warp_count, live_threads;
+    kcsim_warp *warps;
+    uint8_t *registers;
+    uint32_t *full;
+    uint32_t (*bytes)[8];
+    uint8_t *shared, *shared_defined;
+    uint8_t *local, *local_defined;
+    struct kcsim_race *race;
+    uint64_t random;
+    bool stuck, trapped;
+    uint64_t changes;            /* of memory, barriers and lanes: what could end somebody's wait */
+    uint64_t steps, quiet_since; /* instructions; and when the last change was */
+    uint64_t patience;           /* instructions without change before polling is looked for */
+    kcsim_barrier barriers[KCSIM_BARRIERS];
+} kcsim_block;
+
+typedef struct kcsim_grid {
+    kcsim_machine *machine;
+    const kcsim_function *function;
+    const kcsim_code *code;
+    uint32_t grid[3], block[3];
+    uint64_t block_total;
+    uint64_t shared_bytes; /* static and dynamic */
+    uint64_t dynamic_shared;
+    const uint8_t *params;
+    size_t param_bytes;
+    bool track; /* definedness */
+    bool check_bounds, check_alignment, check_race, check_divergence;
+    _Atomic uint64_t next_block;
+    _Atomic bool stop;
+} kcsim_grid;
+
+typedef struct kcsim_worker {
+    const kcsim_grid *launch;
+    uint64_t *executed; /* warp instructions, by pc */
+    uint64_t thread_instructions;
+    uint32_t *near; /* by pc: the allocation that the last access hit */
+    kcsim_counts counts;
+    kcsim_finding_set findings;
+    bool faulted; /* something ended a block early */
+    bool failed;  /* out of host memory */
+    char fault[256];
+} kcsim_worker;
+
+/* ---- operands ---- */
+
+static inline void *kcsim_at(const kcsim_warp *warp, kcsim_ref ref) {
+    const uint8_t *base = ref.at & KCSIM_CONSTANT ? warp->constants : warp->registers;
+    return (void *)(base + (ref.at & ~KCSIM_CONSTANT));
+}
+
+static inline uint32_t kcsim_predicate(const kcsim_warp *warp, kcsim_ref ref) {
+    return *(const uint32_t *)kcsim_at(warp, ref);
+}
+
+static inline void kcsim_set_defined(kcsim_warp *warp, kcsim_ref ref, uint32_t mask,
+                                     uint32_t defined) {
+    uint32_t *full = &warp->full[ref.slot];
+    if (ref.slot) *full = (*full & ~mask) | (defined & mask);
+}
+
+/* Stores a result for the lanes of `mask` from 32 computed ones. */
+void kcsim_put(kcsim_warp *warp, kcsim_ref ref, const void *values, unsigned bytes, uint32_t mask);
+void kcsim_put_predicate(kcsim_warp *warp, kcsim_ref ref, uint32_t values, uint32_t mask);
+
+/* ---- definedness: exec_define.c ---- */
+
+/* Which bits of a source lane are defined (whole bytes). */
+uint64_t kcsim_defined_bits(const kcsim_warp *warp, kcsim_ref ref, unsigned lane, unsigned bytes);
+void kcsim_set_defined_bits(kcsim_warp *warp, kcsim_ref ref, unsigned lane, unsigned bytes,
+                            uint64_t bits);
+/* The result of `insn` in the lanes of `mask`, where some source is not fully defined. */
+void kcsim_define_slowly(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+
+static inline void kcsim_define(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    uint32_t sources = warp->full[insn->a.slot] & warp->full[insn->b.slot] &
+                       warp->full[insn->c.slot] & warp->full[insn->e.slot];
+    if ((sources & mask) == mask) warp->full[insn->d.slot] |= mask;
+    else kcsim_define_slowly(warp, insn, mask);
+}
+
+/* ---- reports: exec_report.c ---- */
+
+typedef struct kcsim_report {
+    kcsim_finding_kind kind;
+    uint32_t lanes;
+    const char *space;
+    const uint64_t *addresses; /* by lane, or NULL */
+    uint32_t size;
+    const char *other;
+} kcsim_report;
+
+void kcsim_report_lanes(kcsim_warp *warp, const kcsim_insn *insn, const kcsim_report *report);
+/* Lanes of `mask` whose `ref` is undefined, after reporting them as `what` ("address"). */
+uint32_t kcsim_report_undefined(kcsim_warp *warp, const kcsim_insn *insn, kcsim_ref ref,
+                                uint32_t mask, const char *what);
+
+/* ---- the instructions ---- */
+
+void kcsim_do_carry(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_set(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_testp(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_predicate(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_pack(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_unpack(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_special(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_convert(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_window(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_isspace(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_select(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_lanes_slowly(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+
+void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_store(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_atomic(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+
+void kcsim_do_shuffle(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_vote(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_match(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_reduce(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_elect(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+
+void kcsim_do_load_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_store_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_move_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_mma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+
+/* ---- control: exec_control.c ---- */
+
+/* Chooses the next group to run; false when every group waits. */
+bool kcsim_warp_choose(kcsim_warp *warp);
+/* Puts the running group among the others. */
+void kcsim_warp_set_aside(kcsim_warp *warp);
+/* For fairness: lets a group run that is ahead, so that it can give what the one behind polls for.
+ */
+void kcsim_warp_rotate(kcsim_warp *warp);
+/* Splits the running group: the lanes of `taken` go to `target`, the rest to the next instruction.
+ */
+void kcsim_warp_branch(kcsim_warp *warp, uint32_t taken, uint32_t target);
+void kcsim_warp_branch_index(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask);
+/* Lanes whose mask operand names lanes that are not here stand aside; true when some can go on. */
+bool kcsim_warp_gather(kcsim_warp *warp, const kcsim_insn *insn);
+void kcsim_warp_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+/* Finds out why nothing can run, and records it. */
+void kcsim_block_stuck(kcsim_block *block);
+
+/* Runs at most `budget` instructions; returns when they are used up or the warp is blocked or done.
+ */
+void kcsim_warp_run(kcsim_warp *warp, uint32_t budget);
+
+/* ---- blocks: exec_block.c ---- */
+
+bool kcsim_block_create(kcsim_block *block, kcsim_worker *worker);
+void kcsim_block_destroy(kcsim_block *block);
+void kcsim_block_start(kcsim_block *block, uint64_t linear);
+typedef enum kcsim_progress {
+    KCSIM_PROGRESS_DONE,   /* every thread exited, or nothing can go on */
+    KCSIM_PROGRESS_PAUSED, /* the budget is used up */
+    KCSIM_PROGRESS_POLLING /* every warp waits for memory to change, and nobody in this block
+                              changes it */
+} kcsim_progress;
+kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget);
+/* Records a polling block as deadlocked. */
+void kcsim_block_polls_forever(kcsim_block *block);
+
+/* ---- races: race.c ---- */
+
+typedef struct kcsim_race kcsim_race;
+kcsim_race *kcsim_race_create(uint64_t shared_bytes, bool exact);
+void kcsim_race_destroy(kcsim_race *race);
+void kcsim_race_reset(kcsim_race *race);
+typedef enum kcsim_access_kind {
+    KCSIM_ACCESS_READ,
+    KCSIM_ACCESS_WRITE,
+    KCSIM_ACCESS_ATOMIC
+} kcsim_access_kind;
+/* Records one lane's access; true when another warp's conflicting one is not ordered before it.
+ * *other: that warp. */
+bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,
+                       kcsim_access_kind kind, uint32_t *other);
+/* The warps of `mask` met at a barrier. */
+void kcsim_race_meet(kcsim_block *block, uint32_t warps);
+
+#endif

@@ -1,0 +1,264 @@
+/* One block: its memory, the scheduler of its warps, and the search for warps that poll in vain.
+ *
+ * The scheduler takes a warp at random, seeded by the launch's seed and the block's number, and
+ * lets it run for a random number of instructions. So interleavings differ between seeds and repeat
+ * for one seed.
+ *
+ * A warp polls when it comes back to a state it was in before, registers and all, while nothing in
+ * memory changed: it will do so for ever unless somebody else changes memory. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/sim/cuda/exec.h"
+
+#define QUIET_STEPS                                                                                \
+    ((uint64_t)1                                                                                   \
+     << 14) /* instructions without any change before polling is looked for; then twice that */
+#define LONGEST_PERIOD 20000u
+#define FAIR_SLICE 8192u
+
+static uint64_t next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static void *aligned_zeros(uint64_t bytes) {
+    void *memory = NULL;
+    uint64_t rounded = (bytes + 127) / 64 * 64;
+    if (posix_memalign(&memory, 64, rounded) != 0) return NULL;
+    memset(memory, 0, rounded);
+    return memory;
+}
+
+/* Threads fill warps in x, then y, then z. */
+static void number_threads(kcsim_block *block) {
+    const uint32_t *size = block->launch->block;
+    for (uint32_t w = 0; w < block->warp_count; w++)
+        for (uint32_t lane = 0; lane < 32; lane++) {
+            uint32_t thread = w * 32 + lane;
+            block->warps[w].tid[0][lane] = thread % size[0];
+            block->warps[w].tid[1][lane] = thread / size[0] % size[1];
+            block->warps[w].tid[2][lane] = thread / size[0] / size[1];
+        }
+}
+
+bool kcsim_block_create(kcsim_block *block, kcsim_worker *worker) {
+    const kcsim_grid *launch = worker->launch;
+    const kcsim_code *code = launch->code;
+    memset(block, 0, sizeof *block);
+    block->worker = worker;
+    block->launch = launch;
+    block->thread_count = launch->block[0] * launch->block[1] * launch->block[2];
+    block->warp_count = (block->thread_count + 31) / 32;
+    uint64_t register_bytes = (code->register_bytes + 63u) / 64 * 64;
+    block->warps = calloc(block->warp_count, sizeof *block->warps);
+    block->registers = aligned_zeros(register_bytes * block->warp_count);
+    block->full =
+        aligned_zeros((uint64_t)code->slot_count * block->warp_count * sizeof *block->full);
+    block->bytes =
+        launch->track
+            ? aligned_zeros((uint64_t)code->slot_count * block->warp_count * sizeof *block->bytes)
+            : NULL;
+    block->shared = aligned_zeros(launch->shared_bytes);
+    block->shared_defined = aligned_zeros(launch->shared_bytes);
+    block->local = aligned_zeros(code->local_bytes * block->warp_count * 32);
+    block->local_defined = aligned_zeros(code->local_bytes * block->warp_count * 32);
+    if (launch->check_race && launch->shared_bytes)
+        block->race = kcsim_race_create(launch->shared_bytes, code->partial_barriers);
+    bool raced = !launch->check_race || !launch->shared_bytes || block->race;
+    if (!block->warps || !block->registers || !block->full || (launch->track && !block->bytes) ||
+        !block->shared || !block->shared_defined || !block->local || !block->local_defined ||
+        !raced) {
+        kcsim_block_destroy(block);
+        return false;
+    }
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        kcsim_warp *warp = &block->warps[w];
+        warp->block = block;
+        warp->index = w;
+        warp->registers = block->registers + register_bytes * w;
+        warp->constants = code->constants;
+        warp->full = block->full + (size_t)code->slot_count * w;
+        warp->bytes = block->bytes ? block->bytes + (size_t)code->slot_count * w : NULL;
+    }
+    number_threads(block);
+    return true;
+}
+
+void kcsim_block_destroy(kcsim_block *block) {
+    free(block->warps);
+    free(block->registers);
+    free(block->full);
+    free(block->bytes);
+    free(block->shared);
+    free(block->shared_defined);
+    free(block->local);
+    free(block->local_defined);
+    kcsim_race_destroy(block->race);
+    memset(block, 0, sizeof *block);
+}
+
+static void start_warp(kcsim_block *block, kcsim_warp *warp) {
+    uint32_t first = warp->index * 32, count = block->thread_count - first;
+    uint32_t slots = block->launch->code->slot_count;
+    warp->present = count >= 32 ? UINT32_MAX : (1u << count) - 1;
+    warp->live = warp->mask = warp->present;
+    warp->pc = 0;
+    warp->behind = UINT32_MAX;
+    warp->carry = warp->carry_defined = 0;
+    warp->group_count = 0;
+    warp->blocked = warp->rotating = false;
+    warp->steps = warp->slice = 0;
+    /* Without tracking everything counts as defined. */
+    memset(warp->full, block->launch->track ? 0 : 0xff, slots * sizeof *warp->full);
+    warp->full[0] = UINT32_MAX;
+    memset(warp->time, 0, sizeof warp->time);
+    warp->time[warp->index] = 1;
+}
+
+void kcsim_block_start(kcsim_block *block, uint64_t linear) {
+    const kcsim_grid *launch = block->launch;
+    block->linear = linear;
+    block->id[0] = (uint32_t)(linear % launch->grid[0]);
+    block->id[1] = (uint32_t)(linear / launch->grid[0] % launch->grid[1]);
+    block->id[2] = (uint32_t)(linear / launch->grid[0] / launch->grid[1]);
+    block->random = launch->machine->options.seed ^ (linear + 1) * 0xd1342543de82ef95u;
+    block->live_threads = block->thread_count;
+    block->stuck = block->trapped = false;
+    block->changes = block->steps = block->quiet_since = 0;
+    block->patience = QUIET_STEPS;
+    memset(block->barriers, 0, sizeof block->barriers);
+    memset(block->shared, 0, launch->shared_bytes);
+    memset(block->local, 0, launch->code->local_bytes * block->warp_count * 32);
+    if (launch->track) {
+        memset(block->shared_defined, 0, launch->shared_bytes);
+        memset(block->local_defined, 0, launch->code->local_bytes * block->warp_count * 32);
+    }
+    kcsim_race_reset(block->race);
+    for (uint32_t w = 0; w < block->warp_count; w++)
+        start_warp(block, &block->warps[w]);
+}
+
+/* ---- polling ---- */
+
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
+    const uint8_t *at = data;
+    uint64_t word;
+    for (; bytes >= 8; bytes -= 8, at += 8) {
+        memcpy(&word, at, 8);
+        hash = (hash ^ word) * 0x9fb21c651e98df25u;
+        hash ^= hash >> 29;
+    }
+    for (; bytes; bytes--)
+        hash = (hash ^ *at++) * 0x100000001b3u;
+    return hash;
+}
+
+static uint64_t state_of(const kcsim_warp *warp) {
+    uint64_t hash = mix(warp->pc, warp->registers, warp->block->launch->code->register_bytes);
+    hash = mix(hash ^ warp->carry, warp->groups, warp->group_count * sizeof *warp->groups);
+    return mix(hash, &warp->mask, sizeof warp->mask);
+}
+
+/* Runs the warp alone, instruction by instruction, until it is back where it was or has gone on for
+ * too long. */
+static bool comes_back(kcsim_warp *warp) {
+    kcsim_block *block = warp->block;
+    uint64_t changes = block->changes, start;
+    uint32_t pc = warp->pc, mask = warp->mask;
+    start = state_of(warp);
+    for (uint32_t i = 0; i < LONGEST_PERIOD; i++) {
+        kcsim_warp_run(warp, 1);
+        block->steps++;
+        if (block->changes != changes || warp->blocked || block->trapped) return false;
+        /* Slices are not part of the state: weigh the groups as the scheduler would. */
+        if (warp->group_count && warp->slice > FAIR_SLICE) return false;
+        if (warp->pc == pc && warp->mask == mask && state_of(warp) == start) return true;
+    }
+    return false;
+}
+
+static bool all_poll(kcsim_block *block) {
+    bool any = false;
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        kcsim_warp *warp = &block->warps[w];
+        if (warp->blocked || !warp->live) continue;
+        if (!warp->mask && !kcsim_warp_choose(warp)) continue;
+        warp->slice = 0;
+        if (!comes_back(warp)) return false;
+        any = true;
+    }
+    return any;
+}
+
+void kcsim_block_polls_forever(kcsim_block *block) {
+    block->stuck = true;
+    block->worker->faulted = true;
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        kcsim_warp *warp = &block->warps[w];
+        if (!warp->live || !warp->mask) continue;
+        kcsim_report report = {.kind = KCSIM_FINDING_DEADLOCK,
+                               .lanes = warp->mask,
+                               .space = "memory",
+                               .other = "polls memory that nobody will change any more"};
+        kcsim_report_lanes(warp, &block->launch->code->insns[warp->pc], &report);
+        if (!block->worker->fault[0])
+            snprintf(block->worker->fault, sizeof block->worker->fault,
+                     "block %u,%u,%u polls memory that nobody will change any more", block->id[0],
+                     block->id[1], block->id[2]);
+        return;
+    }
+}
+
+/* ---- the scheduler ---- */
+
+static kcsim_warp *pick(kcsim_block *block) {
+    uint32_t ready[32], count = 0;
+    for (uint32_t w = 0; w < block->warp_count; w++)
+        if (block->warps[w].live && !block->warps[w].blocked) ready[count++] = w;
+    if (!count) return NULL;
+    return &block->warps[ready[count == 1 ? 0 : next_random(&block->random) % count]];
+}
+
+/* Groups that wait for lanes of their warp may have been freed by an exit elsewhere in it. */
+static bool wake(kcsim_block *block) {
+    bool any = false;
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        kcsim_warp *warp = &block->warps[w];
+        if (!warp->live || warp->mask || !kcsim_warp_choose(warp)) continue;
+        warp->blocked = false;
+        any = true;
+    }
+    return any;
+}
+
+kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget) {
+    uint64_t end = block->steps + budget < budget ? UINT64_MAX : block->steps + budget;
+    while (block->live_threads && !block->trapped) {
+        kcsim_warp *warp = pick(block);
+        if (!warp && wake(block)) continue;
+        if (!warp) {
+            kcsim_block_stuck(block);
+            return KCSIM_PROGRESS_DONE;
+        }
+        uint64_t changes = block->changes, before = warp->steps;
+        kcsim_warp_run(warp, 32 + (uint32_t)(next_random(&block->random) & 511));
+        block->steps += warp->steps - before;
+        if (warp->slice > FAIR_SLICE && warp->mask) {
+            kcsim_warp_rotate(warp);
+            warp->slice = 0;
+        }
+        if (block->changes != changes) {
+            block->quiet_since = block->steps;
+        } else if (block->steps - block->quiet_since > block->patience) {
+            block->quiet_since = block->steps;
+            if (all_poll(block)) return KCSIM_PROGRESS_POLLING;
+            block->patience *= 2;
+        }
+        if (block->steps > end) return KCSIM_PROGRESS_PAUSED;
+    }
+    return KCSIM_PROGRESS_DONE;
+}

@@ -1,0 +1,402 @@
+/* Where lanes go: groups that part and meet, exits, barriers. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/sim/cuda/exec.h"
+
+/* ---- groups ---- */
+
+static void add_group(kcsim_warp *warp, kcsim_group group) {
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        kcsim_group *other = &warp->groups[i];
+        bool same =
+            other->pc == group.pc && other->state == group.state && other->barrier == group.barrier;
+        if (!same) continue;
+        other->mask |= group.mask;
+        other->wanted |= group.wanted;
+        return;
+    }
+    warp->groups[warp->group_count++] = group; /* masks are disjoint: there are at most 32 */
+}
+
+static void remove_group(kcsim_warp *warp, uint32_t index) {
+    warp->groups[index] = warp->groups[--warp->group_count];
+}
+
+static void add_ready(kcsim_warp *warp, uint32_t pc, uint32_t mask) {
+    if (mask) add_group(warp, (kcsim_group){.pc = pc, .mask = mask, .state = KCSIM_GROUP_READY});
+}
+
+void kcsim_warp_set_aside(kcsim_warp *warp) {
+    add_ready(warp, warp->pc, warp->mask);
+    warp->mask = 0;
+}
+
+static void run_group(kcsim_warp *warp, uint32_t index) {
+    warp->pc = warp->groups[index].pc;
+    warp->mask = warp->groups[index].mask;
+    remove_group(warp, index);
+    warp->behind = UINT32_MAX;
+    for (uint32_t i = 0; i < warp->group_count; i++)
+        if (warp->groups[i].state == KCSIM_GROUP_READY && warp->groups[i].pc < warp->behind)
+            warp->behind = warp->groups[i].pc;
+}
+
+/* Lanes that others wait for may have exited meanwhile; and bar.warp.sync may be met at several
+ * instructions. */
+static void wake_gathered(kcsim_warp *warp) {
+    uint32_t at_barriers = 0;
+    const kcsim_insn *insns = warp->block->launch->code->insns;
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        const kcsim_group *group = &warp->groups[i];
+        if (group->state == KCSIM_GROUP_AT_LANES && insns[group->pc].kind == KCSIM_DO_WARP_BARRIER)
+            at_barriers |= group->mask;
+    }
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        kcsim_group *group = &warp->groups[i];
+        if (group->state != KCSIM_GROUP_AT_LANES) continue;
+        bool barrier = insns[group->pc].kind == KCSIM_DO_WARP_BARRIER;
+        uint32_t here = barrier ? at_barriers : group->mask;
+        if (group->wanted & warp->live & ~here) continue;
+        if (barrier) group->pc++;
+        group->state = KCSIM_GROUP_READY;
+        group->wanted = 0;
+    }
+}
+
+bool kcsim_warp_choose(kcsim_warp *warp) {
+    for (int attempt = 0; attempt < 2; attempt++) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t i = 0; i < warp->group_count; i++)
+            if (warp->groups[i].state == KCSIM_GROUP_READY &&
+                (best == UINT32_MAX || warp->groups[i].pc < warp->groups[best].pc))
+                best = i;
+        if (best != UINT32_MAX) {
+            run_group(warp, best);
+            return true;
+        }
+        wake_gathered(warp);
+    }
+    return false;
+}
+
+void kcsim_warp_rotate(kcsim_warp *warp) {
+    uint32_t from = warp->pc, best = UINT32_MAX;
+    if (warp->behind == UINT32_MAX && !warp->rotating) return;
+    kcsim_warp_set_aside(warp);
+    warp->rotating = !warp->rotating;
+    for (uint32_t i = 0; warp->rotating && i < warp->group_count; i++) {
+        const kcsim_group *group = &warp->groups[i];
+        if (group->state == KCSIM_GROUP_READY && group->pc > from &&
+            (best == UINT32_MAX || group->pc < warp->groups[best].pc))
+            best = i;
+    }
+    if (best == UINT32_MAX) {
+        kcsim_warp_choose(warp);
+        return;
+    }
+    run_group(warp, best);
+    warp->behind = UINT32_MAX;
+}
+
+/* ---- branches ---- */
+
+void kcsim_warp_branch(kcsim_warp *warp, uint32_t taken, uint32_t target) {
+    uint32_t stay = warp->mask & ~taken;
+    if (!stay) {
+        warp->pc = target;
+    } else if (!taken) {
+        warp->pc++;
+    } else {
+        add_ready(warp, target, taken);
+        add_ready(warp, warp->pc + 1, stay);
+        warp->mask = 0;
+        kcsim_warp_choose(warp);
+    }
+}
+
+void kcsim_warp_branch_index(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    const uint32_t *index = kcsim_at(warp, insn->a);
+    uint32_t bad = kcsim_report_undefined(warp, insn, insn->a, mask,
+                                          "the index of a branch was never written");
+    uint32_t outside = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint32_t target = insn->list_count ? insn->list[0].at : warp->pc + 1;
+        if (index[lane] < insn->list_count) target = insn->list[index[lane]].at;
+        else if (!(bad >> lane & 1)) outside |= 1u << lane;
+        add_ready(warp, target, 1u << lane);
+    }
+    kcsim_report report = {.kind = KCSIM_FINDING_OUT_OF_BOUNDS,
+                           .lanes = outside,
+                           .space = "branch",
+                           .other = "the index is past the end of the branch's targets"};
+    kcsim_report_lanes(warp, insn, &report);
+    add_ready(warp, warp->pc + 1, warp->mask & ~mask);
+    warp->mask = 0;
+    kcsim_warp_choose(warp);
+}
+
+/* ---- lanes of a warp together ---- */
+
+/* Lanes of the running group whose own mask names nobody who is not here. */
+static uint32_t satisfied(const kcsim_warp *warp, const uint32_t *wanted, uint32_t *missing) {
+    uint32_t lanes = 0;
+    *missing = 0;
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint32_t absent = wanted[lane] & warp->live & ~warp->mask;
+        *missing |= absent;
+        if (!absent) lanes |= 1u << lane;
+    }
+    return lanes;
+}
+
+static void join_waiting(kcsim_warp *warp) {
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        const kcsim_group *group = &warp->groups[i];
+        if (group->pc != warp->pc || group->state != KCSIM_GROUP_AT_LANES) continue;
+        warp->mask |= group->mask;
+        remove_group(warp, i);
+        return;
+    }
+}
+
+bool kcsim_warp_gather(kcsim_warp *warp, const kcsim_insn *insn) {
+    const uint32_t *wanted = kcsim_at(warp, insn->e);
+    uint32_t missing, ready = satisfied(warp, wanted, &missing);
+    kcsim_report_undefined(warp, insn, insn->e, warp->mask, "the mask of lanes was never written");
+    if (!missing) return true;
+    join_waiting(warp);
+    ready = satisfied(warp, wanted, &missing);
+    if (ready == warp->mask) return true;
+    add_group(warp, (kcsim_group){.pc = warp->pc,
+                                  .mask = warp->mask & ~ready,
+                                  .wanted = missing,
+                                  .state = KCSIM_GROUP_AT_LANES});
+    warp->mask = ready;
+    if (ready) return true;
+    kcsim_warp_choose(warp);
+    return false;
+}
+
+/* ---- barriers ---- */
+
+static void report_divergence(kcsim_warp *warp, uint32_t pc, uint32_t lanes, const char *text) {
+    kcsim_report report = {.kind = KCSIM_FINDING_BARRIER_DIVERGENCE,
+                           .lanes = lanes,
+                           .space = "barrier",
+                           .other = text};
+    kcsim_report_lanes(warp, &warp->block->launch->code->insns[pc], &report);
+}
+
+/* Threads that count as arrived: a warp that is there in full counts as 32, as the hardware counts
+ * warps. */
+static uint32_t threads_arrived(const kcsim_block *block, const kcsim_barrier *barrier) {
+    uint32_t total = 0;
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        uint32_t arrived = barrier->arrived[w];
+        bool whole = arrived && !(block->warps[w].live & ~arrived);
+        total += whole ? 32 : (uint32_t)__builtin_popcount(arrived);
+    }
+    return total;
+}
+
+static bool is_complete(const kcsim_block *block, const kcsim_barrier *barrier) {
+    if (!barrier->in_use) return false;
+    if (barrier->expected) return threads_arrived(block, barrier) >= barrier->expected;
+    for (uint32_t w = 0; w < block->warp_count; w++)
+        if (block->warps[w].live & ~barrier->arrived[w]) return false;
+    return true;
+}
+
+/* An aligned barrier wants all lanes of a warp at once. Lanes that never came have exited (or the
+ * barrier counts threads). */
+static void check_whole_warps(kcsim_block *block, const kcsim_barrier *barrier) {
+    char text[160];
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        kcsim_warp *warp = &block->warps[w];
+        uint32_t arrived = barrier->arrived[w], missing = warp->present & ~arrived;
+        if (!barrier->aligned || !arrived || !missing) continue;
+        snprintf(text, sizeof text,
+                 "lanes %08" PRIx32 " of warp %u came to the barrier, lanes %08" PRIx32 " %s",
+                 arrived, w, missing, missing & warp->live ? "did not" : "exited before it");
+        report_divergence(warp, barrier->pc, arrived, text);
+    }
+}
+
+static void give_reduction(kcsim_warp *warp, const kcsim_group *group,
+                           const kcsim_barrier *barrier) {
+    const kcsim_insn *insn = &warp->block->launch->code->insns[group->pc];
+    uint32_t values[32], result = barrier->true_count;
+    if (insn->mode != KCSIM_BARRIER_REDUCE) return;
+    if (insn->imm == PTX_M_BPOPC) {
+        for (int i = 0; i < 32; i++)
+            values[i] = result;
+        kcsim_put(warp, insn->d, values, 4, group->mask);
+    } else {
+        bool holds = insn->imm == PTX_M_BAND ? result == barrier->count : result > 0;
+        kcsim_put_predicate(warp, insn->d, holds ? UINT32_MAX : 0, group->mask);
+    }
+    if (!warp->block->launch->track) return;
+    for (uint32_t lanes = group->mask; lanes && insn->bytes && barrier->undefined;
+         lanes &= lanes - 1)
+        kcsim_set_defined_bits(warp, insn->d, (unsigned)__builtin_ctz(lanes), insn->bytes, 0);
+    kcsim_set_defined(warp, insn->d, group->mask, barrier->undefined ? 0 : UINT32_MAX);
+}
+
+static void release(kcsim_block *block, uint32_t id) {
+    kcsim_barrier *barrier = &block->barriers[id];
+    uint32_t warps = 0;
+    check_whole_warps(block, barrier);
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        kcsim_warp *warp = &block->warps[w];
+        if (barrier->arrived[w]) warps |= 1u << w;
+        for (uint32_t i = 0; i < warp->group_count;) {
+            kcsim_group group = warp->groups[i];
+            if (group.state != KCSIM_GROUP_AT_BARRIER || group.barrier != id) {
+                i++;
+                continue;
+            }
+            give_reduction(warp, &group, barrier);
+            remove_group(warp, i);
+            add_ready(warp, group.pc + 1, group.mask);
+            if (warp->mask && group.pc + 1 < warp->behind) warp->behind = group.pc + 1;
+            warp->blocked = false;
+            i = 0;
+        }
+    }
+    kcsim_race_meet(block, warps);
+    block->worker->counts.barriers++;
+    block->changes++;
+    memset(barrier, 0, sizeof *barrier);
+}
+
+static void check_barriers(kcsim_block *block) {
+    for (uint32_t id = 0; id < KCSIM_BARRIERS; id++)
+        if (is_complete(block, &block->barriers[id])) release(block, id);
+}
+
+static uint32_t barrier_number(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    const uint32_t *ids = kcsim_at(warp, insn->a);
+    uint32_t id = ids[__builtin_ctz(mask)], other = 0;
+    kcsim_report_undefined(warp, insn, insn->a, mask, "the barrier's number was never written");
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        if (ids[__builtin_ctz(rest)] != id) other |= rest & (0 - rest);
+    if (other)
+        report_divergence(warp, warp->pc, other, "lanes of one warp name different barriers");
+    if (id >= KCSIM_BARRIERS)
+        report_divergence(warp, warp->pc, mask, "there are 16 barriers, numbered from 0");
+    return id % KCSIM_BARRIERS;
+}
+
+static uint32_t barrier_count(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    if (kcsim_is_absent(insn->b)) return 0;
+    uint32_t count = ((const uint32_t *)kcsim_at(warp, insn->b))[__builtin_ctz(mask)];
+    kcsim_report_undefined(warp, insn, insn->b, mask,
+                           "the barrier's count of threads was never written");
+    if (count % 32 || count == 0)
+        report_divergence(warp, warp->pc, mask,
+                          "a barrier's count of threads must be a multiple of 32, and not 0");
+    return (count + 31) / 32 * 32;
+}
+
+static void arrive(kcsim_warp *warp, const kcsim_insn *insn, kcsim_barrier *barrier, uint32_t mask,
+                   uint32_t count) {
+    if (!barrier->in_use)
+        *barrier = (kcsim_barrier){.in_use = true, .pc = warp->pc, .expected = count};
+    else if (barrier->expected != count)
+        report_divergence(warp, warp->pc, mask,
+                          "warps at one barrier expect different counts of threads");
+    barrier->aligned |= insn->aligned;
+    if (insn->aligned && barrier->arrived[warp->index]) {
+        bool elsewhere = true;
+        for (uint32_t i = 0; i < warp->group_count; i++)
+            if (warp->groups[i].state == KCSIM_GROUP_AT_BARRIER && warp->groups[i].pc == warp->pc)
+                elsewhere = false;
+        if (elsewhere)
+            report_divergence(warp, warp->pc, mask,
+                              "lanes of one warp meet the barrier at different instructions");
+    }
+    barrier->arrived[warp->index] |= mask;
+    if (insn->mode == KCSIM_BARRIER_REDUCE) {
+        uint32_t values = kcsim_predicate(warp, insn->c) ^ (insn->negate_c ? UINT32_MAX : 0);
+        barrier->true_count += (uint32_t)__builtin_popcount(values & mask);
+        barrier->undefined |= (mask & ~warp->full[insn->c.slot]) != 0;
+    }
+    barrier->count += (uint32_t)__builtin_popcount(mask);
+}
+
+void kcsim_warp_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    uint32_t id = barrier_number(warp, insn, mask), count = barrier_count(warp, insn, mask);
+    kcsim_block *block = warp->block;
+    arrive(warp, insn, &block->barriers[id], mask, count);
+    uint32_t rest = warp->mask & ~mask; /* switched off by the guard: they go on */
+    if (insn->mode == KCSIM_BARRIER_ARRIVE) {
+        warp->pc++;
+        check_barriers(block);
+        return;
+    }
+    add_group(warp, (kcsim_group){.pc = warp->pc,
+                                  .mask = mask,
+                                  .state = KCSIM_GROUP_AT_BARRIER,
+                                  .barrier = (uint8_t)id});
+    add_ready(warp, warp->pc + 1, rest);
+    warp->mask = 0;
+    check_barriers(block);
+    kcsim_warp_choose(warp);
+}
+
+void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask) {
+    kcsim_block *block = warp->block;
+    uint32_t rest = warp->mask & ~mask;
+    warp->live &= ~mask;
+    block->live_threads -= (uint32_t)__builtin_popcount(mask);
+    block->changes++;
+    add_ready(warp, warp->pc + 1, rest);
+    warp->mask = 0;
+    check_barriers(block);
+    kcsim_warp_choose(warp);
+}
+
+/* ---- stuck ---- */
+
+static int describe(char *text, size_t size, const kcsim_warp *warp, const kcsim_group *group) {
+    uint32_t line = warp->block->launch->code->insns[group->pc].line;
+    if (group->state == KCSIM_GROUP_AT_BARRIER)
+        return snprintf(text, size, "warp %u lanes %08" PRIx32 " wait at barrier %u, line %u; ",
+                        warp->index, group->mask, group->barrier, line);
+    return snprintf(text, size,
+                    "warp %u lanes %08" PRIx32 " wait for lanes %08" PRIx32 ", line %u; ",
+                    warp->index, group->mask, group->wanted & warp->live & ~group->mask, line);
+}
+
+void kcsim_block_stuck(kcsim_block *block) {
+    char text[170] = "";
+    size_t used = 0;
+    kcsim_warp *first = NULL;
+    bool divided = false;
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        kcsim_warp *warp = &block->warps[w];
+        divided |= warp->group_count > 1;
+        for (uint32_t i = 0; i < warp->group_count; i++) {
+            if (!first) first = warp;
+            if (used >= sizeof text - 1) continue;
+            int more = describe(text + used, sizeof text - used, warp, &warp->groups[i]);
+            used += more > 0 ? (size_t)more : 0;
+        }
+    }
+    block->stuck = true;
+    block->worker->faulted = true;
+    if (!first) return;
+    const kcsim_group *group = &first->groups[0];
+    kcsim_report report = {.kind =
+                               divided ? KCSIM_FINDING_BARRIER_DIVERGENCE : KCSIM_FINDING_DEADLOCK,
+                           .lanes = group->mask,
+                           .space = "barrier",
+                           .other = text};
+    kcsim_report_lanes(first, &block->launch->code->insns[group->pc], &report);
+    snprintf(block->worker->fault, sizeof block->worker->fault, "block %u,%u,%u is stuck: %.180s",
+             block->id[0], block->id[1], block->id[2], text);
+}

@@ -1,0 +1,38 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/sim/cuda/exec.h"
+
+static bool check_is_on(const kcsim_warp *warp, kcsim_finding_kind kind) {
+    return warp->block->launch->machine->options.checks >> kind & 1;
+}
+
+void kcsim_report_lanes(kcsim_warp *warp, const kcsim_insn *insn, const kcsim_report *report) {
+    const kcsim_block *block = warp->block;
+    if (!report->lanes || !check_is_on(warp, report->kind)) return;
+    unsigned lane = (unsigned)__builtin_ctz(report->lanes);
+    kcsim_finding finding = {.kind = report->kind,
+                             .kernel = block->launch->function->name,
+                             .instruction = insn->source->text,
+                             .space = report->space,
+                             .line = insn->line,
+                             .address = report->addresses ? report->addresses[lane] : 0,
+                             .size = report->size,
+                             .count = (uint64_t)__builtin_popcount(report->lanes)};
+    memcpy(finding.block, block->id, sizeof finding.block);
+    for (int i = 0; i < 3; i++)
+        finding.thread[i] = warp->tid[i][lane];
+    finding.order = block->linear * 1024 + warp->index * 32 + lane;
+    if (report->other) snprintf(finding.other, sizeof finding.other, "%s", report->other);
+    kcsim_finding_add(&block->worker->findings, &finding);
+}
+
+uint32_t kcsim_report_undefined(kcsim_warp *warp, const kcsim_insn *insn, kcsim_ref ref,
+                                uint32_t mask, const char *what) {
+    uint32_t bad = mask & ~warp->full[ref.slot];
+    if (!bad || !warp->block->launch->track) return 0;
+    kcsim_report report = {
+        .kind = KCSIM_FINDING_UNINITIALIZED, .lanes = bad, .space = "register", .other = what};
+    kcsim_report_lanes(warp, insn, &report);
+    return bad;
+}

@@ -1,0 +1,364 @@
+/* A launch: limits, then blocks over host threads, then what they found and counted, merged in an
+ * order that does not depend on the threads.
+ *
+ * Blocks that cannot see each other's work in progress run to their end one by one, on as many host
+ * threads as there are. Kernels that talk across blocks (atomics or strong accesses on global
+ * memory) run on one, in a fixed order, as many blocks at once as the device would hold. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/sim/cuda/exec.h"
+
+#define TURN ((uint64_t)1 << 15) /* instructions of a block before another has its turn */
+#define ROUNDS 64u               /* turns after which one more block is begun */
+#define MOST_RESIDENT 4096u
+
+/* ---- limits ---- */
+
+static kcsim_status over_limit(kcsim_machine *machine, const kcsim_function *function,
+                               const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static kcsim_status over_limit(kcsim_machine *machine, const kcsim_function *function,
+                               const char *format, ...) {
+    kcsim_finding finding = {.kind = KCSIM_FINDING_LAUNCH_LIMIT,
+                             .kernel = function->name,
+                             .count = 1,
+                             .line = function->routine->line,
+                             .space = "launch"};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(finding.other, sizeof finding.other, format, arguments);
+    va_end(arguments);
+    kcsim_finding_sentence(&finding, machine->fault, sizeof machine->fault);
+    if (machine->options.checks & KCSIM_CHECK_LAUNCH_LIMIT) {
+        kcsim_counts none = {0};
+        kcsim_finding_add(&machine->findings, &finding);
+        kcsim_counters_add(&machine->counters, function->name, &none);
+    }
+    return KCSIM_LAUNCH_LIMIT;
+}
+
+static kcsim_status check_block(kcsim_machine *machine, const kcsim_function *function,
+                                const kcsim_launch_config *config) {
+    static const uint32_t most[3] = {1024, 1024, 64};
+    const ptx_routine *routine = function->routine;
+    uint64_t threads = (uint64_t)config->block[0] * config->block[1] * config->block[2];
+    for (int i = 0; i < 3; i++) {
+        if (config->block[i] > most[i])
+            return over_limit(machine, function, "block dimension %d is %u, the limit is %u", i,
+                              config->block[i], most[i]);
+        if (routine->reqntid[0] && routine->reqntid[i] != config->block[i])
+            return over_limit(machine, function, "block dimension %d is %u, the kernel requires %u",
+                              i, config->block[i], routine->reqntid[i]);
+    }
+    if (threads > (uint64_t)machine->arch->max_threads_per_block)
+        return over_limit(machine, function, "%" PRIu64 " threads in a block, the limit is %d",
+                          threads, machine->arch->max_threads_per_block);
+    uint64_t bound = (uint64_t)routine->maxntid[0] * routine->maxntid[1] * routine->maxntid[2];
+    if (bound && threads > bound)
+        return over_limit(machine, function,
+                          "%" PRIu64 " threads in a block, the kernel allows %" PRIu64, threads,
+                          bound);
+    return KCSIM_OK;
+}
+
+static kcsim_status check_limits(kcsim_machine *machine, const kcsim_function *function,
+                                 const kcsim_launch_config *config) {
+    static const uint32_t most[3] = {2147483647, 65535, 65535};
+    const kcsim_arch *arch = machine->arch;
+    const kcsim_code *code = &function->code;
+    for (int i = 0; i < 3; i++)
+        if (config->grid[i] > most[i])
+            return over_limit(machine, function, "grid dimension %d is %u, the limit is %u", i,
+                              config->grid[i], most[i]);
+    kcsim_status status = check_block(machine, function, config);
+    if (status != KCSIM_OK) return status;
+    uint64_t shared = code->dynamic_shared_at + config->dynamic_shared;
+    uint64_t limit = code->shared_bytes + config->shared_limit;
+    if (limit < (uint64_t)arch->shared_per_block) limit = (uint64_t)arch->shared_per_block;
+    if (limit > (uint64_t)arch->shared_per_block_optin)
+        limit = (uint64_t)arch->shared_per_block_optin;
+    if (shared < code->shared_bytes || config->dynamic_shared > limit || shared > limit)
+        return over_limit(
+            machine, function,
+            "%zu bytes of dynamic and %" PRIu64 " of static shared memory, the limit is %" PRIu64
+            " (%d with the function attribute raised)",
+            config->dynamic_shared, code->shared_bytes, limit, arch->shared_per_block_optin);
+    if (code->local_bytes > 512 * 1024)
+        return over_limit(machine, function,
+                          "%" PRIu64 " bytes of local memory a thread, the limit is 524288",
+                          code->local_bytes);
+    const uint32_t *asked = config->cluster[0] ? config->cluster : function->routine->cluster;
+    uint64_t cluster = asked[0] ? (uint64_t)asked[0] * asked[1] * asked[2] : 1;
+    if (cluster > 1)
+        return over_limit(machine, function,
+                          "clusters of %" PRIu64 " blocks: this machine runs clusters of one",
+                          cluster);
+    return KCSIM_OK;
+}
+
+/* ---- workers ---- */
+
+static bool create_worker(kcsim_worker *worker, const kcsim_grid *grid) {
+    memset(worker, 0, sizeof *worker);
+    worker->launch = grid;
+    worker->executed = calloc(grid->code->insn_count + 1, sizeof *worker->executed);
+    worker->near = calloc(grid->code->insn_count + 1, sizeof *worker->near);
+    worker->failed = !worker->executed || !worker->near;
+    return !worker->failed;
+}
+
+static void destroy_worker(kcsim_worker *worker) {
+    free(worker->executed);
+    free(worker->near);
+    kcsim_finding_clear(&worker->findings);
+}
+
+static void *run_independent(void *context) {
+    kcsim_worker *worker = context;
+    kcsim_grid *grid = (kcsim_grid *)(uintptr_t)worker->launch;
+    kcsim_block block;
+    if (!kcsim_block_create(&block, worker)) {
+        worker->failed = true;
+        return NULL;
+    }
+    for (;;) {
+        uint64_t linear = atomic_fetch_add(&grid->next_block, 1);
+        if (linear >= grid->block_total) break;
+        kcsim_block_start(&block, linear);
+        if (kcsim_block_run(&block, UINT64_MAX) == KCSIM_PROGRESS_POLLING)
+            kcsim_block_polls_forever(&block);
+    }
+    kcsim_block_destroy(&block);
+    return NULL;
+}
+
+/* ---- blocks that talk ---- */
+
+/* Blocks in flight. One runs at a time; another is begun when all that run poll, or now and then in
+ * case they poll in a way that is not seen. */
+typedef struct resident {
+    kcsim_block block;
+    bool created, running, polling;
+    uint64_t polled_at; /* changes in all blocks when it was found polling */
+} resident;
+
+typedef struct resident_set {
+    resident *items;
+    uint32_t count, running;
+    uint64_t changes, rounds;
+} resident_set;
+
+static bool can_start(const resident_set *set, kcsim_grid *grid) {
+    return set->running < set->count && atomic_load(&grid->next_block) < grid->block_total;
+}
+
+static bool start_next(kcsim_worker *worker, kcsim_grid *grid, resident_set *set) {
+    resident *place = set->items;
+    while (place->running)
+        place++;
+    if (!place->created && !kcsim_block_create(&place->block, worker)) {
+        set->count = set->running; /* fewer at once will do, unless there is none */
+        return set->running > 0;
+    }
+    place->created = place->running = true;
+    place->polling = false;
+    kcsim_block_start(&place->block, atomic_fetch_add(&grid->next_block, 1));
+    set->running++;
+    return true;
+}
+
+/* A block that polls has its turn again when something has changed since. */
+static void take_turn(resident_set *set, resident *place) {
+    if (!place->running || (place->polling && place->polled_at == set->changes)) return;
+    uint64_t before = place->block.changes;
+    kcsim_progress progress = kcsim_block_run(&place->block, TURN);
+    set->changes += place->block.changes - before;
+    place->polling = progress == KCSIM_PROGRESS_POLLING;
+    place->polled_at = set->changes;
+    if (progress != KCSIM_PROGRESS_DONE) return;
+    place->running = false;
+    set->running--;
+}
+
+static bool all_wait(const resident_set *set) {
+    for (uint32_t i = 0; i < set->count; i++) {
+        const resident *place = &set->items[i];
+        if (place->running && !(place->polling && place->polled_at == set->changes)) return false;
+    }
+    return true;
+}
+
+static void give_up(resident_set *set) {
+    for (uint32_t i = 0; i < set->count; i++)
+        if (set->items[i].running) kcsim_block_polls_forever(&set->items[i].block);
+    set->running = 0;
+}
+
+static void run_talking(kcsim_worker *worker, kcsim_grid *grid, uint32_t residents) {
+    resident_set set = {.count = residents, .items = calloc(residents + 1, sizeof *set.items)};
+    worker->failed = !set.items;
+    while (!worker->failed) {
+        bool wanted = all_wait(&set) || ++set.rounds % ROUNDS == 0;
+        if (wanted && can_start(&set, grid)) worker->failed = !start_next(worker, grid, &set);
+        else if (set.running && all_wait(&set)) give_up(&set);
+        if (!set.running && (worker->failed || atomic_load(&grid->next_block) >= grid->block_total))
+            break;
+        for (uint32_t i = 0; i < residents; i++)
+            take_turn(&set, &set.items[i]);
+    }
+    for (uint32_t i = 0; set.items && i < residents; i++)
+        if (set.items[i].created) kcsim_block_destroy(&set.items[i].block);
+    free(set.items);
+}
+
+/* ---- results ---- */
+
+static void add_counts(kcsim_counts *counts, const kcsim_worker *worker) {
+    kcsim_counts_add(counts, &worker->counts);
+    counts->thread_instructions += worker->thread_instructions;
+    for (uint32_t pc = 0; pc < worker->launch->code->insn_count; pc++)
+        counts->instructions[worker->launch->code->insns[pc].class] += worker->executed[pc];
+}
+
+static const kcsim_finding *earliest(const kcsim_finding_set *set) {
+    const kcsim_finding *first = set->count ? &set->items[0] : NULL;
+    for (size_t i = 1; i < set->count; i++)
+        if (set->items[i].order < first->order) first = &set->items[i];
+    return first;
+}
+
+static kcsim_status finish(kcsim_grid *grid, kcsim_worker *workers, uint32_t count) {
+    kcsim_machine *machine = grid->machine;
+    kcsim_counts counts = {0};
+    kcsim_finding_set found = {0};
+    bool faulted = false, failed = false;
+    machine->fault[0] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        add_counts(&counts, &workers[i]);
+        kcsim_finding_merge(&found, &workers[i].findings);
+        failed |= workers[i].failed;
+        faulted |= workers[i].faulted;
+        if (workers[i].faulted && !machine->fault[0])
+            snprintf(machine->fault, sizeof machine->fault, "%s", workers[i].fault);
+    }
+    kcsim_finding_sort(&found);
+    const kcsim_finding *first = earliest(&found);
+    bool is_error = first && machine->options.on_finding == KCSIM_ON_FINDING_ERROR;
+    if (first && (is_error || !machine->fault[0]))
+        kcsim_finding_sentence(first, machine->fault, sizeof machine->fault);
+    kcsim_finding_merge(&machine->findings, &found);
+    kcsim_counters_add(&machine->counters, grid->function->name, &counts);
+    kcsim_finding_clear(&found);
+    if (failed) {
+        snprintf(machine->fault, sizeof machine->fault,
+                 "the host has no memory for a block of '%s'", grid->function->name);
+        return KCSIM_NO_MEMORY;
+    }
+    return faulted || is_error ? KCSIM_FAULT : KCSIM_OK;
+}
+
+static void run_workers(kcsim_grid *grid, kcsim_worker *workers, uint32_t count) {
+    pthread_t threads[256];
+    uint32_t started = 0;
+    for (uint32_t i = 1; i < count; i++, started++)
+        if (pthread_create(&threads[i], NULL, run_independent, &workers[i]) != 0) break;
+    run_independent(&workers[0]);
+    for (uint32_t i = 1; i <= started; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static uint32_t resident_blocks(const kcsim_grid *grid, int block_threads) {
+    int each = kcsim_occupancy(grid->machine, grid->function, block_threads, grid->dynamic_shared);
+    uint64_t total =
+        (uint64_t)(each < 1 ? 1 : each) * (uint64_t)grid->machine->options.multiprocessors;
+    if (total > grid->block_total) total = grid->block_total;
+    return total > MOST_RESIDENT ? MOST_RESIDENT : (uint32_t)total;
+}
+
+static kcsim_status run_grid(kcsim_grid *grid) {
+    uint32_t count = (uint32_t)grid->machine->options.host_threads;
+    if (grid->code->talks_across_blocks) count = 1;
+    if (count > grid->block_total) count = (uint32_t)grid->block_total;
+    if (count > 256) count = 256;
+    kcsim_worker *workers = calloc(count, sizeof *workers);
+    if (!workers) return KCSIM_NO_MEMORY;
+    bool ready = true;
+    for (uint32_t i = 0; i < count; i++)
+        ready &= create_worker(&workers[i], grid);
+    int threads = (int)(grid->block[0] * grid->block[1] * grid->block[2]);
+    if (ready && grid->code->talks_across_blocks)
+        run_talking(&workers[0], grid, resident_blocks(grid, threads));
+    else if (ready) run_workers(grid, workers, count);
+    kcsim_status status = finish(grid, workers, count);
+    for (uint32_t i = 0; i < count; i++)
+        destroy_worker(&workers[i]);
+    free(workers);
+    return status;
+}
+
+static kcsim_status launch_locked(kcsim_machine *machine, const kcsim_function *function,
+                                  const kcsim_launch_config *config, const void *params,
+                                  size_t param_bytes) {
+    uint64_t blocks = (uint64_t)config->grid[0] * config->grid[1] * config->grid[2];
+    machine->fault[0] = 0;
+    if (!blocks || !config->block[0] || !config->block[1] || !config->block[2]) {
+        snprintf(machine->fault, sizeof machine->fault,
+                 "a dimension of the grid or of its blocks is 0");
+        return KCSIM_INVALID;
+    }
+    if (param_bytes < function->routine->parameter_bytes) {
+        snprintf(machine->fault, sizeof machine->fault,
+                 "'%s' takes %" PRIu64 " bytes of parameters, not %zu", function->name,
+                 function->routine->parameter_bytes, param_bytes);
+        return KCSIM_INVALID;
+    }
+    kcsim_status status = check_limits(machine, function, config);
+    if (status != KCSIM_OK) return status;
+    uint32_t checks = machine->options.checks;
+    kcsim_grid grid = {.machine = machine,
+                       .function = function,
+                       .code = &function->code,
+                       .block_total = blocks,
+                       .shared_bytes = function->code.dynamic_shared_at + config->dynamic_shared,
+                       .dynamic_shared = config->dynamic_shared,
+                       .params = params,
+                       .param_bytes = function->routine->parameter_bytes,
+                       .track = checks & KCSIM_CHECK_UNINITIALIZED,
+                       .check_alignment = checks & KCSIM_CHECK_MISALIGNED,
+                       .check_race = checks & KCSIM_CHECK_RACE};
+    if (config->dynamic_shared == 0) grid.shared_bytes = function->code.shared_bytes;
+    memcpy(grid.grid, config->grid, sizeof grid.grid);
+    memcpy(grid.block, config->block, sizeof grid.block);
+    machine->launches++;
+    return run_grid(&grid);
+}
+
+kcsim_status kcsim_launch(kcsim_machine *machine, const kcsim_function *function,
+                          const kcsim_launch_config *config, const void *params,
+                          size_t param_bytes) {
+    pthread_mutex_lock(&machine->lock);
+    kcsim_status status = launch_locked(machine, function, config, params, param_bytes);
+    pthread_mutex_unlock(&machine->lock);
+    return status;
+}
+
+int kcsim_occupancy(const kcsim_machine *machine, const kcsim_function *function, int block_threads,
+                    size_t dynamic_shared) {
+    const kcsim_arch *arch = machine->arch;
+    if (block_threads < 1 || block_threads > arch->max_threads_per_block) return 0;
+    int warps = (block_threads + 31) / 32;
+    int blocks = arch->max_threads_per_multiprocessor / (warps * 32);
+    int by_registers = arch->registers_per_multiprocessor / (function->code.registers * 32 * warps);
+    uint64_t shared = function->code.dynamic_shared_at + dynamic_shared +
+                      (uint64_t)arch->shared_reserved_per_block;
+    if (blocks > arch->max_blocks_per_multiprocessor) blocks = arch->max_blocks_per_multiprocessor;
+    if (by_registers < blocks) blocks = by_registers;
+    if (shared && (uint64_t)arch->shared_per_multiprocessor / shared < (uint64_t)blocks)
+        blocks = (int)((uint64_t)arch->shared_per_multiprocessor / shared);
+    return blocks;
+}
