@@ -1,0 +1,282 @@
+// The order of things in `kc build`, up to the bytes.
+#include "compiler/build/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/package/manifest.h"
+#include "compiler/version.h"
+#include "runtime/package.h"
+
+static const kc_loc nowhere = {0, 0};
+
+kc_build_run *kc_build_run_create(kc_arena *arena, const kc_build_request *request, const char *path) {
+    kc_build_run *run = KC_NEW(arena, kc_build_run);
+    *run = (kc_build_run){.arena = arena, .request = request, .path = path, .options = request->options};
+    run->diag = kc_diag_create(arena, path, NULL, 0);
+    return run;
+}
+
+// ---- the file ----------------------------------------------------------------------------------------------------------
+
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+static void release(void *data) {
+    free(data);
+}
+
+int kc_build_load(kc_build_run *run, const char *path) {
+    void *data;
+    if (kcrt_file_read(path, &data, &run->source_size)) {
+        kc_report(run->diag, KC_ERROR, nowhere, "%s", kcrt_last_error());
+        return KC_EXIT_WRONG;
+    }
+    kc_arena_defer(run->arena, release, data);
+    run->source = data;
+    run->diag = kc_diag_create(run->arena, path, run->source, run->source_size);
+    bool model = ends_with(path, ".yaml") || ends_with(path, ".yml");
+    run->module = model ? kc_frontend_load(run->arena, path, run->source, run->source_size, run->diag)
+                        : kc_module_parse(run->arena, run->source, run->source_size, run->diag);
+    if (run->module && !model && !kc_module_verify(run->module, KC_LEVEL_COMPOSITE, run->diag)) run->module = NULL;
+    return run->module ? KC_EXIT_DONE : KC_EXIT_WRONG;
+}
+
+// ---- targets -----------------------------------------------------------------------------------------------------------
+
+static const kc_target *find_arch(const kc_build_run *run, const kc_target *target) {
+    for (int i = 0; i < run->n_targets; i++)
+        if (run->targets[i]->arch == target->arch) return run->targets[i];
+    return NULL;
+}
+
+static bool same(kc_arena *arena, const kc_target *a, const kc_target *b) {
+    return !strcmp(kc_target_canonical(arena, a), kc_target_canonical(arena, b));
+}
+
+// A package has one build of an architecture, so the same one with other attributes is a conflict, not a second build.
+static bool add_target(kc_build_run *run, const kc_target *target) {
+    const kc_target *present = find_arch(run, target);
+    if (!present) {
+        run->targets[run->n_targets++] = target;
+    } else if (!same(run->arena, present, target)) {
+        kc_report(run->diag, KC_ERROR, nowhere, "%s is asked for twice with different attributes: '%s' and '%s'; keep one",
+                  target->arch->name, kc_target_canonical(run->arena, present), kc_target_canonical(run->arena, target));
+        return false;
+    }
+    return true;
+}
+
+static int most_targets(void) {
+    int n = 0;
+    for (int i = 0; i < kc_target_kind_count(); i++) n += kc_target_kind_at(i)->n_archs;
+    return n;
+}
+
+static bool add_asked(kc_build_run *run) {
+    bool ok = true;
+    for (int i = 0; i < run->request->n_targets; i++) {
+        const kc_target *list;
+        const char *error;
+        int n = kc_target_parse(run->arena, run->request->targets[i], &list, &error);
+        if (!n) kc_report(run->diag, KC_ERROR, nowhere, "--target %s: %s", run->request->targets[i], error);
+        ok = ok && n;
+        for (int k = 0; k < n; k++) ok = add_target(run, &list[k]) && ok;
+    }
+    run->n_asked = run->n_targets;
+    return ok;
+}
+
+static void add_portable(kc_build_run *run) {
+    kc_images_choice images = run->request->images;
+    if (run->request->single || run->request->no_portable || images == KC_IMAGES_CUBIN) return;
+    for (int i = 0; i < run->n_asked; i++) {
+        const kc_target *portable = kc_target_portable(run->arena, run->targets[i]);
+        if (portable && !find_arch(run, portable)) run->targets[run->n_targets++] = portable;
+    }
+}
+
+// ---- tools -------------------------------------------------------------------------------------------------------------
+
+static bool is_cuda(const kc_target *target) {
+    return !strcmp(target->kind->name, "cuda");
+}
+
+static bool any_cuda(const kc_build_run *run) {
+    for (int i = 0; i < run->n_targets; i++)
+        if (is_cuda(run->targets[i])) return true;
+    return false;
+}
+
+// Settles which assembler is used; "" when none is.
+static bool choose_assembler(kc_build_run *run) {
+    kc_images_choice images = run->request->images;
+    int single = run->request->single;
+    bool wanted = any_cuda(run) && (single ? single & KC_BUILD_OBJECT : images != KC_IMAGES_PTX);
+    bool demanded = single || images != KC_IMAGES_AUTO;
+    const char *found = wanted ? kc_build_find_ptxas(run->arena) : NULL;
+    run->options.ptxas = found ? found : "";
+    if (found) run->options.ptxas_version = kc_build_ptxas_version(run->arena, found);
+    if (!wanted || found) return true;
+    if (demanded) {
+        kc_report(run->diag, KC_ERROR, nowhere,
+                  "a cubin needs ptxas, and there is none in KC_PTXAS, PATH or /usr/local/cuda/bin; install the CUDA toolkit's "
+                  "assembler and set KC_PTXAS to it, or build PTX alone with --images ptx");
+        return false;
+    }
+    run->note = "no ptxas was found, so there are no cubins: the driver compiles the PTX when the package is loaded";
+    kc_report(run->diag, KC_NOTE, nowhere, "%s (set KC_PTXAS to an assembler, or say --images ptx)", run->note);
+    return true;
+}
+
+static int images_wanted(const kc_build_run *run, int target) {
+    if (run->request->single) return run->request->single;
+    if (!is_cuda(run->targets[target])) return KC_BUILD_OBJECT;
+    if (run->request->images == KC_IMAGES_CUBIN) return KC_BUILD_OBJECT;
+    bool object = *run->options.ptxas && target < run->n_asked;
+    return KC_BUILD_ASSEMBLY | (object ? KC_BUILD_OBJECT : 0);
+}
+
+// ---- functions and tasks -------------------------------------------------------------------------------------------------
+
+static bool is_wanted(const kc_build_request *request, const char *name) {
+    for (int i = 0; i < request->n_functions; i++)
+        if (!strcmp(request->functions[i], name)) return true;
+    return request->n_functions == 0;
+}
+
+static bool check_functions(kc_build_run *run) {
+    bool ok = true;
+    const char *known = "";
+    KC_FOR_OPS(func, run->module->body)
+        known = kc_arena_printf(run->arena, "%s%s%s", known, *known ? " " : "", kc_func_name(func));
+    for (int i = 0; i < run->request->n_functions; i++) {
+        const char *name = run->request->functions[i];
+        if (kc_func_find(run->module, name)) continue;
+        kc_report(run->diag, KC_ERROR, nowhere, "--function %s: the model has no such function; it has: %s", name, known);
+        ok = false;
+    }
+    KC_FOR_OPS(func, run->module->body)
+        if (!is_wanted(run->request, kc_func_name(func))) kc_op_erase(func);
+    if (ok && !run->module->body->first) {
+        kc_report(run->diag, KC_ERROR, nowhere, "the model has no function");
+        ok = false;
+    }
+    return ok;
+}
+
+static void make_tasks(kc_build_run *run) {
+    int n_functions = 0;
+    KC_FOR_OPS(func, run->module->body) n_functions++;
+    bool whole = run->request->single;
+    run->tasks = KC_NEW_ARRAY(run->arena, kc_task, run->n_targets * (whole ? 1 : n_functions));
+    for (kc_op *func = run->module->body->first; func; func = whole ? NULL : func->next)
+        for (int t = 0; t < run->n_targets; t++)
+            run->tasks[run->n_tasks++] = (kc_task){whole ? NULL : kc_func_name(func), whole ? nowhere : func->loc,
+                                                   run->targets[t], images_wanted(run, t)};
+    run->results = KC_NEW_ARRAY(run->arena, kc_task_result, run->n_tasks);
+}
+
+int kc_build_choose(kc_build_run *run) {
+    int most = most_targets();
+    run->targets = KC_NEW_ARRAY(run->arena, const kc_target *, 2 * most + 1);
+    bool ok = add_asked(run);
+    ok = check_functions(run) && ok;
+    if (!ok) return KC_EXIT_WRONG;
+    add_portable(run);
+    if (!choose_assembler(run)) return KC_EXIT_WRONG;
+    make_tasks(run);
+    return KC_EXIT_DONE;
+}
+
+int kc_build_compile(kc_build_run *run) {
+    const char *error;
+    if (!kc_tasks_run(run->arena, run->module, &run->options, run->tasks, run->n_tasks, run->results, &error)) {
+        kc_report(run->diag, KC_ERROR, nowhere, "%s", error);
+        return KC_EXIT_FAULT;
+    }
+    return kc_build_merge(run);
+}
+
+// ---- the package -----------------------------------------------------------------------------------------------------------
+
+static const char *attributes_json(kc_arena *arena, const kc_target *target) {
+    const char *text = NULL;
+    for (int i = 0; i < KC_TARGET_ATTRIBUTE_COUNT; i++) {
+        kc_target usual = {target->kind, target->arch, target->arch->defaults};
+        int64_t value = kc_target_get(target, i);
+        if (value == kc_target_get(&usual, i)) continue;
+        text = kc_arena_printf(arena, "%s\"%s\": %lld", text ? kc_arena_printf(arena, "%s, ", text) : "{",
+                               kc_target_attribute_table[i].name, (long long)value);
+    }
+    return text ? kc_arena_printf(arena, "%s}", text) : NULL;
+}
+
+static const kc_image *find_image(const kc_task_result *result, const char *role) {
+    for (int i = 0; i < result->n_images; i++)
+        if (!strcmp(result->images[i].role, role)) return &result->images[i];
+    return NULL;
+}
+
+// Images of one task, in the order in which a loader should try them.
+static void add_images(kc_package *p, kc_package_target *to, const kc_task_result *result) {
+    static const char *const roles[] = {"cubin", "ptx", "hsaco"};
+    for (int i = 0; i < 3; i++) {
+        const kc_image *image = find_image(result, roles[i]);
+        if (!image) continue;
+        size_t terminator = !strcmp(roles[i], "ptx"); // the NUL that follows the text belongs to the image
+        to->images[to->n_images++] = p->n_images;
+        p->images[p->n_images++] = (kc_offload_image){to->triple, to->arch, roles[i], image->data, image->size + terminator};
+    }
+}
+
+static void add_function(kc_build_run *run, kc_package *p, const kc_op *func, int first_task) {
+    kc_package_function *f = &p->functions[p->n_functions++];
+    *f = (kc_package_function){.func = func, .ir = -1};
+    f->targets = KC_NEW_ARRAY(run->arena, kc_package_target, run->n_targets);
+    for (int t = 0; t < run->n_targets; t++) {
+        const kc_target *target = run->targets[t];
+        kc_package_target *to = &f->targets[f->n_targets++];
+        *to = (kc_package_target){target->kind->name, target->arch->name, attributes_json(run->arena, target),
+                                  .variants = run->results[first_task + t].variants};
+        add_images(p, to, &run->results[first_task + t]);
+    }
+}
+
+static void add_ir(kc_build_run *run, kc_package *p) {
+    size_t size;
+    char *text = kc_module_to_text(run->module, &size);
+    if (!text) kc_bug("out of memory");
+    kc_arena_defer(run->arena, release, text);
+    for (int i = 0; i < p->n_functions; i++) p->functions[i].ir = p->n_images;
+    p->images[p->n_images++] = (kc_offload_image){"kc", "ir", "ir", text, size};
+}
+
+void kc_build_pack(kc_build_run *run) {
+    kc_package p = {.module = run->module->name, .kc = KC_VERSION, .llvm = kc_build_llvm_version(),
+                    .ptxas = run->options.ptxas_version, .note = run->note};
+    p.images = KC_NEW_ARRAY(run->arena, kc_offload_image, 2 * run->n_tasks + 1);
+    p.functions = KC_NEW_ARRAY(run->arena, kc_package_function, run->n_tasks);
+    int task = 0;
+    for (const kc_op *func = run->module->body->first; func; func = func->next, task += run->n_targets)
+        add_function(run, &p, func, task);
+    if (!run->request->strip) add_ir(run, &p);
+    char *data = NULL;
+    FILE *out = open_memstream(&data, &run->package_size);
+    if (!out) kc_bug("out of memory");
+    kc_package_write(out, &p);
+    if (fclose(out)) kc_bug("out of memory");
+    kc_arena_defer(run->arena, release, data);
+    run->package = data;
+}
+
+int kc_build_all(kc_build_run *run) {
+    int status = kc_build_load(run, run->path);
+    if (!status) status = kc_build_choose(run);
+    if (!status) status = kc_build_compile(run);
+    if (!status && !run->request->single) kc_build_pack(run);
+    return status;
+}

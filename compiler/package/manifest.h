@@ -1,0 +1,43 @@
+// Assembles a package: the manifest (docs/PACKAGE.md) and the images behind it.
+#ifndef KC_COMPILER_PACKAGE_MANIFEST_H
+#define KC_COMPILER_PACKAGE_MANIFEST_H
+
+#include <stdio.h>
+
+#include "compiler/package/json_writer.h"
+#include "compiler/package/offload.h"
+#include "ir/ir.h"
+
+typedef struct {
+    const char *triple, *arch;
+    const char *attributes; // canonical text of what differs from the defaults, or NULL
+    int images[2], n_images; // indices in kc_package.images
+    const char *variants;   // JSON
+} kc_package_target;
+
+typedef struct {
+    const kc_op *func;
+    int ir; // image, or -1
+    kc_package_target *targets;
+    int n_targets;
+} kc_package_function;
+
+typedef struct {
+    const char *module;
+    const char *kc, *llvm, *ptxas; // versions; ptxas NULL: none was used
+    const char *note;              // about how it was made, or NULL
+    kc_offload_image *images;
+    int n_images;
+    kc_package_function *functions;
+    int n_functions;
+} kc_package;
+
+// The whole file.
+void kc_package_write(FILE *, const kc_package *);
+
+// Object keys of a function that the model gives: name, doc, dims, strides, args, unbound.
+void kc_manifest_write_signature(kc_json *, const kc_op *func);
+// One item of `images`.
+void kc_manifest_write_image(kc_json *, const kc_offload_image *);
+
+#endif
