@@ -27,11 +27,11 @@ static void move(const argument *arg, char *dense, char *strided, bool in) {
     }
 }
 
-void kcrun_task_scatter(const argument *arg, const void *dense, void *strided) {
+static void scatter(const argument *arg, const void *dense, void *strided) {
     move(arg, (char *)(uintptr_t)dense, strided, true);
 }
 
-void kcrun_task_gather(const argument *arg, const void *strided, void *dense) {
+static void gather(const argument *arg, const void *strided, void *dense) {
     move(arg, dense, (char *)(uintptr_t)strided, false);
 }
 
@@ -61,7 +61,7 @@ static bool place(const task *t, placement *p, int a) {
     unsigned char *bytes = malloc(size);
     if (!bytes) return kcrun_task_error(t, "Not enough memory.");
     memset(bytes, PATTERN, size);
-    if (!arg->info.is_output) kcrun_task_scatter(arg, arg->host.data, bytes + guard(p));
+    if (!arg->info.is_output) scatter(arg, arg->host.data, bytes + guard(p));
     kcrt_status status = kcrt_copy((kcrt_place){p->device, p->memory[a], 0},
                                    (kcrt_place){NULL, bytes, 0}, size, NULL);
     free(bytes);
@@ -107,7 +107,7 @@ static bool fetch(task *t, const placement *p, int a) {
                            size, NULL);
     if (!good) kcrun_task_fail(t);
     else good = guards_intact(t, arg, bytes, p);
-    if (good && arg->info.is_output) kcrun_task_gather(arg, bytes + guard(p), arg->host.data);
+    if (good && arg->info.is_output) gather(arg, bytes + guard(p), arg->host.data);
     free(bytes);
     return good;
 }
@@ -135,7 +135,7 @@ static bool fetch_exact(const task *t, const placement *p, int a, array *exact) 
     bool good =
         !arg->span || !kcrt_copy((kcrt_place){NULL, bytes, 0},
                                  (kcrt_place){p->device, p->memory[a], guard(p)}, arg->span, NULL);
-    if (good) kcrun_task_gather(arg, bytes, exact->data);
+    if (good) gather(arg, bytes, exact->data);
     free(bytes);
     return good ? true : kcrun_task_fail(t);
 }

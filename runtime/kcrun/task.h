@@ -21,8 +21,6 @@ typedef struct {
     array host;                     // inputs: the values; outputs: the results, dense
     int64_t strides[KCRT_MAX_RANK]; // in elements, on the device
     size_t span;                    // bytes from the first element to past the last, on the device
-    void *memory;                   // on the device
-    DLTensor tensor;
 } argument;
 
 typedef struct {
@@ -49,14 +47,12 @@ bool kcrun_device_choose(const task *, char *name, size_t size); // the default 
 // inputs.c: reads --input and --dim, decides all shapes, fills the inputs.
 bool kcrun_inputs_prepare(task *);
 
-// launch.c: copies in, launches, waits, copies out; frees device memory in any case.
+// execute.c: copies in, launches, waits, copies out; frees device memory in any case.
 bool kcrun_task_execute(task *);
 // The same inputs on `ref`: dense outputs as doubles before rounding, and bounds; lists by
 // argument, entries owned by the caller. Integer outputs also in `exact`.
 bool kcrun_task_reference(const task *, const session *ref, double **values, double **bounds,
                           array *exact);
-void kcrun_task_scatter(const argument *, const void *dense, void *strided); // and back
-void kcrun_task_gather(const argument *, const void *strided, void *dense);
 
 // check.c: true when every output is within its bound. Prints what it found.
 typedef struct {

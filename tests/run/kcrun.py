@@ -38,7 +38,7 @@ def copier(kind, bytes_, strides=None):
     x = {"name": "x", "direction": "input", "kind": "tensor", "type": kind, "shape": shape}
     y = {"name": "y", "direction": "output", "kind": "tensor", "type": kind, "shape": shape}
     size = "M * N * %d" % bytes_
-    f = {"name": "copy_" + kind, "dims": [{"name": "M"}, {"name": "N"}], "args": [x, y]}
+    f = {"name": "copy_" + kind, "ir": 1, "dims": [{"name": "M"}, {"name": "N"}], "args": [x, y]}
     if strides:
         f["name"], f["strides"] = "strided_" + kind, [{"name": "ldx"}]
         x["strides"] = y["strides"] = ["ldx", 1]
@@ -63,6 +63,47 @@ def at(name):
     return os.path.join(WORK, name)
 
 
+def checks(P, sim, X):
+    """--check against a stand-in for the reference, whose values are off by MOCK_SHIFT and whose bounds are MOCK_BOUND."""
+    mock = at("libmock_ref.so")
+    subprocess.run(["cc", "-O1", "-std=c11", "-D_GNU_SOURCE", "-fPIC", "-shared", "-I.", "tests/run/mock_ref.c", "ir/dtype.c", "-lm", "-o", mock], check=True)
+
+    def checked(f, spec, shift=0, bound=0, *more):
+        return run(P, f, *sim, "--input", spec, "--check", *more, env={"KCRT_REF": mock, "MOCK_SHIFT": repr(shift), "MOCK_BOUND": repr(bound)})
+
+    def passes(name, *args):
+        c, out, err = checked(*args)
+        test("check: " + name, c == 0 and "check passed" in out, (c, out, err))
+
+    def fails(name, words, *args):
+        c, out, err = checked(*args)
+        test("check: " + name, c == 1 and "check FAILED" in out and all(w in out for w in words), (c, out, err))
+
+    passes("equal", "copy_f32", X)
+    passes("within the bound", "copy_f32", "x=3x4:ones", 1e-3, 1.0001e-3)
+    fails("beyond the bound", ["12 elements", "worst at [0, 0]", "got 1", "reference 1.001"], "copy_f32", "x=3x4:ones", 1e-3, 0.9e-3)
+    passes("half an ulp is rounding", "copy_f32", "x=4x4:ones", 5.9e-8, 0.0)
+    fails("more than half an ulp is not", [], "copy_f32", "x=4x4:ones", 1.3e-7, 0.0)
+    passes("half an ulp of f16", "copy_f16", "x=4x4:ones", 4.8e-4, 0.0)
+    fails("more than half an ulp of f16", [], "copy_f16", "x=4x4:ones", 1.1e-3, 0.0)
+    passes("integers equal", "copy_i64", "x=3x3:arange")
+    fails("integers differ", ["got 0, reference 1"], "copy_i64", "x=3x3:arange", 1)
+    passes("integers within a bound", "copy_i32", "x=3x3:arange", 1, 1.0)
+    np.save(at("odd.npy"), np.array([[np.nan, np.inf, -np.inf, 0.0, -0.0]], np.float32))
+    passes("NaN equals NaN, an infinity itself", "copy_f32", "x=" + at("odd.npy"))
+    fails("an infinity is not the other", ["inf"], "copy_f32", "x=2x2:-inf", float("inf"), 0.0)
+    passes("the largest finite value beside infinity", "copy_f16", "x=2x2:65504", 17.0, 2.0)
+    fails("too far from infinity", [], "copy_f16", "x=2x2:65504", 100.0, 2.0)
+    passes("nothing to compare", "copy_f32", "x=0x4:ones")
+    c, out, err = checked("copy_f32", "x=2x2:ones", 1, 0, "--json")
+    r = json.loads(out)["outputs"][0]["check"]
+    test("check: json", c == 1 and r["passed"] is False and r["wrong"] == 4 and r["worst"]["reference"] == 2, (c, out, err))
+    c, out, err = checked("copy_u8", "x=2x2:ones")
+    test("check: the reference's own sentence", c == 1 and "does not know copy_u8" in err, (c, out, err))
+    c, out, err = run(P, "copy_f32", *sim, "--input", X, "--check", env={"KCRT_REF": at("none.so")})
+    test("check: no reference", c == 1 and "none.so" in err, (c, out, err))
+
+
 def main():
     null = at("libnull_cuda.so")
     subprocess.run(["cc", "-O1", "-std=c11", "-D_GNU_SOURCE", "-fPIC", "-shared", "-I.", "tests/bench/null_cuda.c", "-o", null], check=True)
@@ -80,7 +121,7 @@ def main():
         {"name": "y", "direction": "output", "kind": "tensor", "type": "u8", "shape": ["N"]}],
         "targets": [{"triple": "cuda", "arch": "sm_80", "images": [0], "variants": [
             {"steps": [{"memset": {"to": {"pointer": "y"}, "value": 1, "bytes": "N + 1"}}]}]}]})
-    package(P, functions, [("cuda", "sm_80", "ptx", b".version 7.0\n.target sm_80\n.address_size 64\n\0")])
+    package(P, functions, [("cuda", "sm_80", "ptx", b".version 7.0\n.target sm_80\n.address_size 64\n\0"), ("kc", "ir", "ir", b"module")])
     sim = ["--device", "cuda-sim"]
 
     def round_trip(name, f, array, kind=None, want=None, note=None):
@@ -181,6 +222,7 @@ def main():
     test("strides", c == 0 and np.array_equal(np.load(at("s.npy")), x), (out, err))
     c, out, err = run(P, "copy_f32", "--input", X, env={"KCRT_CUDA_SIM": null})
     test("the simulator of the first image is the default", c == 0, err)
+    checks(P, sim, X)
     before = os.stat(at("s.npy")).st_mtime_ns
     c, _, _ = run(P, "broken", *sim, "--input", "x=5:zeros", "--output", "y=" + at("s.npy"))
     test("a failed run leaves the old output", c == 1 and os.stat(at("s.npy")).st_mtime_ns == before)
