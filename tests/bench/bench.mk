@@ -1,0 +1,17 @@
+# `make bench`: what a build, a launch and a simulated instruction cost. The table is also written to $(BUILD)/bench.txt.
+BENCH_BIN := $(BUILD)/bench/measure $(BUILD)/bench/launch_cost $(BUILD)/bench/libnull_cuda.so
+
+bench: all $(BENCH_BIN)
+	tests/bench/run.sh $(BUILD)
+
+$(BUILD)/bench/measure: tests/bench/measure.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -o $@ $<
+
+$(BUILD)/bench/launch_cost: tests/bench/launch_cost.c $(LIBDIR)/libkcrt.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -o $@ $^ -ldl -lpthread
+
+$(BUILD)/bench/libnull_cuda.so: tests/bench/null_cuda.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -shared -o $@ $<
