@@ -23,35 +23,78 @@ static const char *features(kc_arena *arena, const kc_target *target) {
     return kc_arena_printf(arena, "+ptx%d", (int)target->attributes.ptx_version);
 }
 
-static bool add_cubin(kc_build_job *job, const char *ptx, size_t size) {
+// ---- PTX, then ptxas ----------------------------------------------------------------------------------------------
+
+typedef struct {
+    LLVMMemoryBufferRef ptx;
+    const char *cubin;
+    size_t cubin_size;
+    kc_kernel_resources *kernels;
+    int n_kernels;
+} assembled;
+
+static const char *find_ptxas(kc_build_job *job) {
     const char *ptxas = job->options->ptxas;
     if (!ptxas) ptxas = kc_build_find_ptxas(job->arena);
-    if (!ptxas || !*ptxas) {
-        kc_report(job->diag, KC_ERROR, (kc_loc){0, 0},
-                  "a cubin needs ptxas, and there is none in KC_PTXAS, PATH or /usr/local/cuda/bin; "
-                  "install the CUDA toolkit's assembler, or build PTX alone with --images ptx");
-        return false;
-    }
+    if (ptxas && *ptxas) return ptxas;
+    kc_report(job->diag, KC_ERROR, (kc_loc){0, 0},
+              "a cubin needs ptxas, and there is none in KC_PTXAS, PATH or /usr/local/cuda/bin; install the CUDA "
+              "toolkit's assembler, or build PTX alone with --images ptx");
+    return NULL;
+}
+
+static bool assemble(kc_build_job *job, const char *ptxas, kc_diag *diag, assembled *out) {
     double seconds = job->options->assembler_seconds > 0 ? job->options->assembler_seconds : 120;
-    const char *cubin = NULL;
-    size_t cubin_size = 0;
-    if (!kc_ptxas_assemble(job->arena, job->diag, ptxas, seconds, job->target->arch->name, ptx, size,
-                           &cubin, &cubin_size, &job->out->kernels, &job->out->n_kernels))
-        return false;
-    kc_build_add_image(job, "cubin", cubin, cubin_size);
-    return true;
+    out->ptx = kc_build_emit(job, LLVMAssemblyFile);
+    return out->ptx && kc_ptxas_assemble(job->arena, diag, ptxas, seconds, job->target->arch->name, LLVMGetBufferStart(out->ptx),
+                                         LLVMGetBufferSize(out->ptx), &out->cubin, &out->cubin_size, &out->kernels, &out->n_kernels);
+}
+
+static int64_t spills_of(const assembled *a) {
+    int64_t sum = 0;
+    for (int i = 0; i < a->n_kernels; i++) sum += a->kernels[i].spills > 0 ? a->kernels[i].spills : 0;
+    return sum;
+}
+
+// ptxas sometimes spills only to let more blocks reside: say that one is enough.
+static void want_one_block(kc_build_job *job, const assembled *a) {
+    for (int i = 0; i < a->n_kernels; i++) {
+        LLVMValueRef function = LLVMGetNamedFunction(job->module, a->kernels[i].kernel);
+        if (a->kernels[i].spills <= 0 || !function) continue;
+        LLVMAttributeRef one = LLVMCreateStringAttribute(LLVMGetModuleContext(job->module), "nvvm.minctasm", 13, "1", 1);
+        LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, one);
+    }
+}
+
+static void retry_without_spills(kc_build_job *job, const char *ptxas, assembled *first) {
+    kc_diag *quiet = kc_diag_create(job->arena, "", NULL, 0);
+    assembled second = {0};
+    want_one_block(job, first);
+    bool better = assemble(job, ptxas, quiet, &second) && spills_of(&second) < spills_of(first);
+    if (better) LLVMDisposeMemoryBuffer(first->ptx);
+    else if (second.ptx) LLVMDisposeMemoryBuffer(second.ptx);
+    if (better) *first = second;
+}
+
+static bool finish_object(kc_build_job *job) {
+    assembled a = {0};
+    const char *ptxas = find_ptxas(job);
+    bool ok = ptxas && assemble(job, ptxas, job->diag, &a);
+    if (ok && spills_of(&a)) retry_without_spills(job, ptxas, &a);
+    if (ok) {
+        if (job->options->want & KC_BUILD_ASSEMBLY) // the very text that the cubin was made from
+            kc_build_add_image(job, "ptx", LLVMGetBufferStart(a.ptx), LLVMGetBufferSize(a.ptx));
+        kc_build_add_image(job, "cubin", a.cubin, a.cubin_size);
+        job->out->kernels = a.kernels;
+        job->out->n_kernels = a.n_kernels;
+    }
+    if (a.ptx) LLVMDisposeMemoryBuffer(a.ptx);
+    return ok;
 }
 
 static bool finish(kc_build_job *job) {
-    if (!(job->options->want & (KC_BUILD_ASSEMBLY | KC_BUILD_OBJECT))) return true;
-    LLVMMemoryBufferRef ptx = kc_build_emit(job, LLVMAssemblyFile);
-    if (!ptx) return false;
-    const char *text = LLVMGetBufferStart(ptx);
-    size_t size = LLVMGetBufferSize(ptx);
-    if (job->options->want & KC_BUILD_ASSEMBLY) kc_build_add_image(job, "ptx", text, size);
-    bool ok = !(job->options->want & KC_BUILD_OBJECT) || add_cubin(job, text, size);
-    LLVMDisposeMemoryBuffer(ptx);
-    return ok;
+    if (job->options->want & KC_BUILD_OBJECT) return finish_object(job);
+    return !(job->options->want & KC_BUILD_ASSEMBLY) || kc_build_emit_image(job, LLVMAssemblyFile, "ptx");
 }
 
 const kc_backend kc_backend_cuda = {
