@@ -49,6 +49,9 @@ RT_SHARED   := $(wildcard ir/expr*.c)
 all: $(BUILD)/bin/kc $(BUILD)/bin/kcrun $(LIBDIR)/libkcrt.so $(LIBDIR)/libkcrt.a $(LIBDIR)/libkcrt_ref.so \
      $(LIBDIR)/libkcsim_cuda.so $(BUILD)/sim/libcuda.so.1
 
+# The deployed library is kept small.
+$(call obj,$(RT_SRC) $(RT_SHARED)): OPT := $(if $(filter -O2,$(OPT)),-Os,$(OPT))
+
 # ---- LLVM, linked statically into kc alone --------------------------------------------------------
 LLVM_CFLAGS  = $(shell $(LLVM_CONFIG) --cflags | tr ' ' '\n' | grep -E '^-(I|D)' | grep -v NDEBUG)
 -include targets/targets.mk targets/common/math/math.mk
@@ -91,12 +94,15 @@ $(BUILD)/sim/libcuda.so.1: $(LIBDIR)/libkcsim_cuda.so
 	@mkdir -p $(@D)
 	ln -sf ../lib/libkcsim_cuda.so $@
 
-$(BUILD)/bin/kc: $(BUILD)/obj/compiler/main.o $(COMPILER_LIB) $(PASSES_LIB) $(TARGETS_LIB) $(IR_LIB) $(LIBDIR)/libkcrt.a $(KC_EXTRA_OBJ)
+KC_RUN_OBJ := $(filter-out %/kcrun/main.o,$(call obj,$(KCRUN_SRC)))
+$(BUILD)/bin/kc: $(BUILD)/obj/compiler/main.o $(KC_RUN_OBJ) $(COMPILER_LIB) $(PASSES_LIB) $(TARGETS_LIB) $(IR_LIB) $(LIBDIR)/libkcrt.a $(KC_EXTRA_OBJ)
 	@mkdir -p $(@D)
-	$(CXX) -no-pie $(LDFLAGS_ALL) -Wl,--gc-sections -o $@ $(BUILD)/obj/compiler/main.o -Wl,--start-group $(COMPILER_LIB) $(PASSES_LIB) \
+	$(CXX) -no-pie $(LDFLAGS_ALL) -Wl,--gc-sections -o $@ $(BUILD)/obj/compiler/main.o $(KC_RUN_OBJ) -Wl,--start-group $(COMPILER_LIB) $(PASSES_LIB) \
 	  $(TARGETS_LIB) $(IR_LIB) $(LIBDIR)/libkcrt.a -Wl,--end-group $(KC_EXTRA_OBJ) $(LLD_LIBS) $(LLVM_LIBS) -lyaml -lcjson -lm -ldl -lpthread
 
-$(BUILD)/bin/kcrun: $(call obj,$(KCRUN_SRC)) $(LIBDIR)/libkcrt.a
+# What kcrun does is also `kc run`; only its main stays out of kc.
+KCRUN_OBJ := $(call obj,$(KCRUN_SRC) ir/dtype.c)
+$(BUILD)/bin/kcrun: $(KCRUN_OBJ) $(LIBDIR)/libkcrt.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm -ldl -lpthread
 

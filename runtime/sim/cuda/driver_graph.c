@@ -97,7 +97,7 @@ CUresult driver_graph_add(CUgraph graph, const driver_nodes *dependencies, const
 }
 
 CUresult driver_graph_clone(CUgraph graph, CUgraph *out) {
-    CUgraph clone;
+    CUgraph clone = NULL;
     CUresult result = driver_graph_create(&clone);
     const driver_nodes none = {0};
     for (size_t i = 0; result == CUDA_SUCCESS && i < graph->nodes.count; i++) {

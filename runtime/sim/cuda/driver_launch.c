@@ -28,6 +28,7 @@ static CUresult fault_code(const char *sentence, bool *poisons) {
         {"proxy_fence", CUDA_ERROR_LAUNCH_FAILED, false},
         {"async_in_flight", CUDA_ERROR_LAUNCH_FAILED, false},
         {"mbarrier", CUDA_ERROR_LAUNCH_FAILED, false},
+        {"block ", CUDA_ERROR_LAUNCH_TIMEOUT, true}, /* stuck, where findings are only reported */
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strncmp(sentence, kinds[i].kind, strlen(kinds[i].kind)) == 0) {
@@ -38,9 +39,16 @@ static CUresult fault_code(const char *sentence, bool *poisons) {
     return CUDA_ERROR_LAUNCH_FAILED;
 }
 
+static bool has_cluster(const driver_kernel *kernel) {
+    const uint32_t *asked = kernel->config.cluster;
+    const int *own = kernel->function->info.cluster;
+    return asked[0] * asked[1] * asked[2] > 1 || own[0] * own[1] * own[2] > 1;
+}
+
 /* A launch over the limits. Registers are the one resource that the driver does not call an
- * argument. */
+ * argument; clusters of several blocks are what this machine lacks. */
 static CUresult limit_code(const driver_kernel *kernel) {
+    if (has_cluster(kernel)) return CUDA_ERROR_NOT_SUPPORTED;
     const kcsim_arch *arch = kernel->function->object.context->device->arch;
     const uint32_t *block = kernel->config.block;
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
@@ -146,9 +154,7 @@ static CUresult read_attributes(const driver_launch_config *config, driver_kerne
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const driver_launch_value *value = &config->attrs[i].value;
         switch (config->attrs[i].id) {
-        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-            kernel->cooperative = value->cooperative != 0;
-            break;
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: kernel->cooperative = value->cooperative != 0; break;
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
             kernel->config.cluster[0] = value->clusterDim.x;
             kernel->config.cluster[1] = value->clusterDim.y;

@@ -149,12 +149,12 @@ typedef struct resident {
 
 typedef struct resident_set {
     resident *items;
-    uint32_t count, running;
+    uint32_t count, limit, running; /* limit: as many as the host has memory for */
     uint64_t changes, rounds;
 } resident_set;
 
 static bool can_start(const resident_set *set, kcsim_grid *grid) {
-    return set->running < set->count && atomic_load(&grid->next_block) < grid->block_total;
+    return set->running < set->limit && atomic_load(&grid->next_block) < grid->block_total;
 }
 
 static bool start_next(kcsim_worker *worker, kcsim_grid *grid, resident_set *set) {
@@ -162,7 +162,7 @@ static bool start_next(kcsim_worker *worker, kcsim_grid *grid, resident_set *set
     while (place->running)
         place++;
     if (!place->created && !kcsim_block_create(&place->block, worker)) {
-        set->count = set->running; /* fewer at once will do, unless there is none */
+        set->limit = set->running; /* fewer at once will do, unless there is none */
         return set->running > 0;
     }
     place->created = place->running = true;
@@ -200,7 +200,8 @@ static void give_up(resident_set *set) {
 }
 
 static void run_talking(kcsim_worker *worker, kcsim_grid *grid, uint32_t residents) {
-    resident_set set = {.count = residents, .items = calloc(residents + 1, sizeof *set.items)};
+    resident_set set = {
+        .count = residents, .limit = residents, .items = calloc(residents + 1, sizeof *set.items)};
     worker->failed = !set.items;
     while (!worker->failed) {
         bool wanted = all_wait(&set) || ++set.rounds % ROUNDS == 0;
@@ -262,7 +263,7 @@ static kcsim_status finish(kcsim_grid *grid, kcsim_worker *workers, uint32_t cou
     return faulted || is_error ? KCSIM_FAULT : KCSIM_OK;
 }
 
-static void run_workers(kcsim_grid *grid, kcsim_worker *workers, uint32_t count) {
+static void run_workers(kcsim_worker *workers, uint32_t count) {
     pthread_t threads[256];
     uint32_t started = 0;
     for (uint32_t i = 1; i < count; i++, started++)
@@ -293,7 +294,7 @@ static kcsim_status run_grid(kcsim_grid *grid) {
     int threads = (int)(grid->block[0] * grid->block[1] * grid->block[2]);
     if (ready && grid->code->talks_across_blocks)
         run_talking(&workers[0], grid, resident_blocks(grid, threads));
-    else if (ready) run_workers(grid, workers, count);
+    else if (ready) run_workers(workers, count);
     kcsim_status status = finish(grid, workers, count);
     for (uint32_t i = 0; i < count; i++)
         destroy_worker(&workers[i]);
