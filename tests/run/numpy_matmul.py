@@ -1,0 +1,134 @@
+"""matmul against NumPy: types, transposes, batches, vectors, odd sizes.
+
+Bound: K products and additions in any order, each rounded: (K + 1) half ulps of |a| @ |b|.
+"""
+import itertools
+import numpy as np
+from kctest import *
+
+SIZES = [1, 7, 15, 17, 63, 65, 127, 129]
+
+
+def matmul(a_type, b_type, out_type, options=""):
+    ta, tb = "transpose_a=true" in options, "transpose_b=true" in options
+    a, b = "K, M" if ta else "M, K", "N, K" if tb else "K, N"
+    return f"""
+inputs: {{a: "{a_type}[{a}]", b: "{b_type}[{b}]"}}
+outputs: {{y: "{out_type}[M, N]"}}
+body: |
+  y = matmul(a, b{", " + options if options else ""})
+"""
+
+
+TRANSPOSES = {"nn": "", "tn": "transpose_a=true", "nt": "transpose_b=true", "tt": "transpose_a=true, transpose_b=true"}
+functions = {f"f32_{t}": matmul("f32", "f32", "f32", o) for t, o in TRANSPOSES.items()}
+functions |= {f"f16_{t}": matmul("f16", "f16", "f32", o) for t, o in TRANSPOSES.items()}
+functions["f64"] = matmul("f64", "f64", "f64")
+functions["i8"] = matmul("i8", "i8", "i32")
+functions["u8"] = matmul("u8", "u8", "i32", "transpose_b=true")
+functions["to_f16"] = matmul("f32", "f32", "f16")
+functions["batched"] = """
+inputs: {a: "f32[B, M, K]", b: "f32[B, K, N]"}
+outputs: {y: "f32[B, M, N]"}
+body: |
+  y = matmul(a, b)
+"""
+functions["batch_broadcast"] = """
+inputs: {a: "f32[B, 1, M, K]", b: "f32[C, N, K]"}
+outputs: {y: "f32[B, C, M, N]"}
+body: |
+  y = matmul(a, b, transpose_b=true)
+"""
+functions["matrix_vector"] = """
+inputs: {a: "f32[M, K]", b: "f32[K]"}
+outputs: {y: "f32[M]"}
+body: |
+  y = matmul(a, b)
+"""
+functions["vector_matrix"] = """
+inputs: {a: "f32[K]", b: "f32[K, N]"}
+outputs: {y: "f32[N]"}
+body: |
+  y = matmul(a, b)
+"""
+functions["vector_vector"] = """
+inputs: {a: "f32[K]", b: "f32[K]"}
+outputs: {y: "f32[]"}
+body: |
+  y = matmul(a, b)
+"""
+functions["fixed_15"] = """
+inputs: {a: "f32[15, 33]", b: "f32[20, 33]"}
+outputs: {y: "f32[15, 20]"}
+body: |
+  y = matmul(a, b, transpose_b=true)
+"""
+functions["epilogue"] = """
+inputs: {a: "f16[M, K]", b: "f16[K, N]", c: "f32[N]"}
+outputs: {y: "f32[M, N]"}
+body: |
+  y = relu(matmul(a, b) + c)
+"""
+model = Model(functions, "matmul")
+
+
+def product(a, b):
+    wide = np.int64 if a.dtype.kind in "iu" else np.longdouble
+    return np.matmul(a.astype(wide), b.astype(wide))
+
+
+def bound(a, b, unit=2.0**-24):
+    k = a.shape[-1]
+    return (k + 1) * unit * np.matmul(np.abs(a.astype(np.float64)), np.abs(b.astype(np.float64)))
+
+
+def random(shape, dtype):
+    if np.dtype(dtype).kind in "iu":
+        info = np.iinfo(dtype)
+        return rng.integers(info.min, info.max, shape, dtype, endpoint=True)
+    return rng.standard_normal(shape).astype(dtype)
+
+
+def sizes(count):
+    """Triples that hold every size in every place, and then some."""
+    for i in range(len(SIZES)):
+        yield SIZES[i], SIZES[(i * 3 + 1) % 8], SIZES[(i * 5 + 2) % 8]
+    for i in range(count):
+        yield tuple(int(n) for n in rng.choice(SIZES, 3))
+
+
+for kind, dtype in (("f32", np.float32), ("f16", np.float16)):
+    for t in TRANSPOSES:
+        for m, n, k in sizes(2 if kind == "f32" else 0):
+            a, b = random((m, k), dtype), random((k, n), dtype)
+            stored = {"a": np.ascontiguousarray(a.T) if t[0] == "t" else a, "b": np.ascontiguousarray(b.T) if t[1] == "t" else b}
+            compare(f"matmul {kind} {t} {m}x{n}x{k}", model, f"{kind}_{t}", stored, {"y": product(a, b)}, bound(a, b))
+
+for name, dtype, (m, n, k) in [("f64", np.float64, (17, 65, 31)), ("i8", np.int8, (33, 18, 129)), ("to_f16", np.float32, (20, 33, 65))]:
+    a, b = random((m, k), dtype), random((k, n), dtype)
+    unit = 2.0**-53 if name == "f64" else 2.0**-24
+    compare(f"matmul {name}", model, name, {"a": a, "b": b}, {"y": product(a, b)}, bound(a, b, unit))
+a, b = random((5, 300), np.uint8), random((9, 300), np.uint8)
+compare("matmul u8", model, "u8", {"a": a, "b": b}, {"y": product(a, b.T)})
+
+a, b = random((3, 17, 33), np.float32), random((3, 33, 9), np.float32)
+compare("matmul batched", model, "batched", {"a": a, "b": b}, {"y": product(a, b)}, bound(a, b))
+a, b = random((2, 1, 9, 20), np.float32), random((3, 11, 20), np.float32)
+compare("matmul batches broadcast", model, "batch_broadcast", {"a": a, "b": b}, {"y": product(a, b.swapaxes(-1, -2))}, bound(a, b.swapaxes(-1, -2)))
+
+for k in (1, 65, 1000):
+    a, v = random((19, k), np.float32), random((k,), np.float32)
+    compare(f"matmul matrix vector {k}", model, "matrix_vector", {"a": a, "b": v}, {"y": product(a, v)}, bound(a, v))
+    compare(f"matmul vector matrix {k}", model, "vector_matrix", {"a": v, "b": np.ascontiguousarray(a.T)}, {"y": product(v, a.T)}, bound(v, a.T))
+    w = random((k,), np.float32)
+    compare(f"matmul vector vector {k}", model, "vector_vector", {"a": v, "b": w}, {"y": product(v, w)}, bound(v, w))
+
+a, b = random((15, 33), np.float32), random((20, 33), np.float32)
+compare("matmul fixed 15x20x33 nt", model, "fixed_15", {"a": a, "b": b}, {"y": product(a, b.T)}, bound(a, b.T))
+a, b, c = random((70, 40), np.float16), random((40, 90), np.float16), random((90,), np.float32)
+want = product(a, b) + c
+compare("matmul with epilogue", model, "epilogue", {"a": a, "b": b, "c": c}, {"y": np.maximum(want, 0)}, bound(a, b) + 2.0**-24 * np.abs(want).astype(float))
+for m, n, k in [(0, 5, 3), (5, 0, 3), (5, 3, 0)]:
+    a, b = random((m, k), np.float32), random((k, n), np.float32)
+    compare(f"matmul of size {m}x{n}x{k}", model, "f32_nn", {"a": a, "b": b}, {"y": product(a, b)})
+finish()
