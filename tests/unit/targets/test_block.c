@@ -1,11 +1,11 @@
-// Whole blocks run on the host: loads, stores, masks, conversions, shared memory, reductions, dot and loops, over random layouts
+// Whole blocks run on the host and on the CUDA simulator: loads, stores, masks, conversions, shared memory, reductions, dot and loops, over random layouts
 // of 32 and 64 lanes. A failure prints the seed and the layouts.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include <math.h>
-#include "tests/unit/targets/host_block.h"
+#include "tests/unit/targets/run_block.h"
 
 // ---- random layouts of two dimensions ------------------------------------------------------------------------------
 
@@ -94,32 +94,6 @@ static const char *memory_text(kc_arena *arena, const int *log_tile, const int *
 
 // ---- running ---------------------------------------------------------------------------------------------------------
 
-typedef struct {
-    void *kernel, *pointers[4];
-    int n;
-    int64_t scalars[4];
-} call;
-
-static void run_call(void *context) {
-    call *c = context;
-    void (*kernel)(void *, void *, int64_t, int64_t, int64_t);
-    *(void **)&kernel = c->kernel;
-    kernel(c->pointers[0], c->pointers[1], c->scalars[0], c->scalars[1], c->scalars[2]);
-}
-
-static void run_call3(void *context) {
-    call *c = context;
-    void (*kernel)(void *, void *, void *, int64_t, int64_t, int64_t);
-    *(void **)&kernel = c->kernel;
-    kernel(c->pointers[0], c->pointers[1], c->pointers[2], c->scalars[0], c->scalars[1], c->scalars[2]);
-}
-
-static void *find(void *library, const char *name) {
-    void *symbol = dlsym(library, name);
-    assert_non_null(symbol);
-    return symbol;
-}
-
 static const char *target_of(int lanes) {
     return lanes == 64 ? "hip:gfx942" : "cuda:sm_80";
 }
@@ -129,7 +103,7 @@ static const char *target_of(int lanes) {
 enum { BATCH = 24 };
 
 typedef struct {
-    int rows, columns, warps, masked_rows, masked_columns, bytes;
+    int rows, columns, warps, masked_rows, masked_columns, bytes, shared;
     const char *a, *b, *memory;
 } move_case;
 
@@ -141,6 +115,7 @@ static move_case make_move(kc_arena *arena, FILE *layouts, FILE *funcs, int i, i
     bool mixed = roll(2);
     int vector_bits = roll(3), stages = 1 + roll(2);
     move_case c = {.rows = reps[0] << log_tile[0], .columns = reps[1] << log_tile[1], .warps = 1 << warp_bits, .bytes = sizes[t]};
+    c.shared = 256 + stages * c.rows * c.columns * c.bytes;
     shape a = random_shape(log_tile, reps, lane_bits, warp_bits, vector_bits, mixed);
     shape b = random_shape(log_tile, reps, lane_bits, warp_bits, 0, mixed);
     c.a = shape_text(arena, &a);
@@ -159,10 +134,10 @@ static move_case make_move(kc_arena *arena, FILE *layouts, FILE *funcs, int i, i
     fprintf(funcs,
             "func @f%d(%%x: %s[M, N]) -> (o: %s[M, N]) dims {M: 0..100000, N: 0..100000} {\n  variant {workspace = 0} {\n"
             "    %%o = output {name = \"o\"} : %s[M, N]\n"
-            "    kernel inputs(%%x) outputs(%%o) {name = \"k%d\", grid = 1, warps = %d, shared = 65536} {\n"
+            "    kernel inputs(%%x) outputs(%%o) {name = \"k%d\", grid = 1, warps = %d, shared = %d} {\n"
             "    ^(%%x: %s[M, N], %%o: %s[M, N]):\n      %%z = const {integer = 0} : i64\n"
             "      %%m = sym {expr = M} : i32\n      %%n = sym {expr = N} : i32\n",
-            i, type, type, type, i, c.warps, type, type);
+            i, type, type, type, i, c.warps, c.shared, type, type);
     for (int l = 0; l < 2; l++)
         fprintf(funcs,
                 "      %%i%d = iota {axis = 0} : %si32, #%d>\n      %%j%d = iota {axis = 1} : %si32, #%d>\n"
@@ -189,9 +164,8 @@ static void check_move(void *library, kc_arena *arena, const move_case *c, int i
     unsigned char *x = aligned_alloc(64, (size + 127) / 64 * 64), *o = aligned_alloc(64, (size + 127) / 64 * 64);
     for (size_t j = 0; j < size; j++) x[j] = (unsigned char)roll(256);
     memset(o, 0xcc, size + 16);
-    call k = {.kernel = find(library, kc_arena_printf(arena, "k%d", i)), .pointers = {x, o}, .scalars = {m, n}};
-    host.warp_size = lanes;
-    host_run(library, c->warps * lanes, 0, run_call, &k);
+    run_argument arguments[] = {{x, size, 0}, {o, size + 16, 0}, {.value = m}, {.value = n}};
+    run_kernel(library, kc_arena_printf(arena, "k%d", i), lanes, c->warps * lanes, 1, c->shared, arguments, 4);
     if (memcmp(x, o, size) || o[size] != 0xcc)
         fail_msg("case %d, %d lanes: %s to %s through %s, %d x %d", i, lanes, c->a, c->b, c->memory, m, n);
     free(x);
@@ -208,17 +182,17 @@ static void moves_of(int lanes, uint64_t start) {
     for (int i = 0; i < BATCH; i++) cases[i] = make_move(arena, out[0], out[1], i, lanes);
     fclose(out[0]), fclose(out[1]);
     const char *tile = kc_arena_printf(arena, "module @m {target = \"cuda:sm_80\"}\n%s%s", text[0], text[1]);
-    void *library = host_compile(arena, host_emit(arena, tile, target_of(lanes)));
+    void *library = run_compile(arena, tile, target_of(lanes));
     for (int i = 0; i < BATCH; i++) check_move(library, arena, &cases[i], i, lanes);
-    dlclose(library);
+    run_release(library);
     free(text[0]), free(text[1]);
     kc_arena_destroy(arena);
 }
 
 static void moves(void **state) {
-    (void)state;
-    if (!host_available) skip();
-    for (int round = 0; round < 4; round++) moves_of(round & 1 ? 64 : 32, 1000 + (uint64_t)round);
+    run_place place = *(const run_place *)*state;
+    if (!run_available(place)) skip();
+    for (int round = 0; round < 4; round++) moves_of(round & 1 && place == RUN_ON_HOST ? 64 : 32, 1000 + (uint64_t)round);
 }
 
 // ---- reductions ------------------------------------------------------------------------------------------------------
@@ -284,9 +258,9 @@ static void check_reduce(void *library, kc_arena *arena, const reduce_case *c, i
     int32_t *x = aligned_alloc(64, (size_t)(c->rows * c->columns * 4 + 63) / 64 * 64), *o = malloc((size_t)(keep * c->parts) * 4);
     int64_t *p = malloc((size_t)(keep * c->parts) * 8);
     for (int j = 0; j < c->rows * c->columns; j++) x[j] = roll(1 << 20);
-    call k = {.kernel = find(library, kc_arena_printf(arena, "k%d", i)), .pointers = {x, o, p}};
-    host.warp_size = lanes;
-    host_run(library, c->warps * lanes, 0, run_call3, &k);
+    size_t left = (size_t)(keep * c->parts);
+    run_argument arguments[] = {{x, (size_t)(c->rows * c->columns) * 4, 0}, {o, left * 4, 0}, {p, left * 8, 0}};
+    run_kernel(library, kc_arena_printf(arena, "k%d", i), lanes, c->warps * lanes, 1, 0, arguments, 3);
     for (int r = 0; r < keep; r++) {
         int64_t want = 0, got = 0, least = INT64_MAX;
         for (int j = 0; j < along; j++) want += c->axis ? x[r * c->columns + j] : x[j * c->columns + r];
@@ -312,17 +286,17 @@ static void reductions_of(int lanes, uint64_t start) {
     for (int i = 0; i < BATCH; i++) cases[i] = make_reduce(arena, out[0], out[1], i, lanes);
     fclose(out[0]), fclose(out[1]);
     const char *tile = kc_arena_printf(arena, "module @m {target = \"cuda:sm_80\"}\n%s%s", text[0], text[1]);
-    void *library = host_compile(arena, host_emit(arena, tile, target_of(lanes)));
+    void *library = run_compile(arena, tile, target_of(lanes));
     for (int i = 0; i < BATCH; i++) check_reduce(library, arena, &cases[i], i, lanes);
-    dlclose(library);
+    run_release(library);
     free(text[0]), free(text[1]);
     kc_arena_destroy(arena);
 }
 
 static void reductions(void **state) {
-    (void)state;
-    if (!host_available) skip();
-    for (int round = 0; round < 4; round++) reductions_of(round & 1 ? 64 : 32, 2000 + (uint64_t)round);
+    run_place place = *(const run_place *)*state;
+    if (!run_available(place)) skip();
+    for (int round = 0; round < 4; round++) reductions_of(round & 1 && place == RUN_ON_HOST ? 64 : 32, 2000 + (uint64_t)round);
 }
 
 // ---- matrix product ----------------------------------------------------------------------------------------------
@@ -419,9 +393,10 @@ static void check_matmul(void *library, int lanes, kc_dtype in, kc_dtype sum, in
     for (int i = 0; i < m * k; i++) kc_dtype_is_float(in) ? kc_dtype_store(in, x + i * bytes, roll(7) - 3) : kc_dtype_store_i64(in, x + i * bytes, roll(200) - 99);
     for (int i = 0; i < k * n; i++) kc_dtype_is_float(in) ? kc_dtype_store(in, w + i * bytes, roll(7) - 3) : kc_dtype_store_i64(in, w + i * bytes, roll(200) - 99);
     memset(y, 0xcc, (size_t)(m * n * out + 8));
-    call c = {.kernel = find(library, "mm"), .pointers = {x, w, y}, .scalars = {m, n, k}};
-    host.warp_size = lanes;
-    for (int p = 0; p < (m + TILE_M - 1) / TILE_M * ((n + TILE_N - 1) / TILE_N); p++) host_run(library, 2 * lanes, p, run_call3, &c);
+    run_argument arguments[] = {{x, (size_t)(m * k * bytes + 1), 0}, {w, (size_t)(k * n * bytes + 1), 0}, {y, (size_t)(m * n * out + 8), 0},
+                                {.value = m}, {.value = n}, {.value = k}};
+    int grid = (m + TILE_M - 1) / TILE_M * ((n + TILE_N - 1) / TILE_N);
+    run_kernel(library, "mm", lanes, 2 * lanes, grid, 40960, arguments, 6);
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) {
             double want = 0;
@@ -434,25 +409,31 @@ static void check_matmul(void *library, int lanes, kc_dtype in, kc_dtype sum, in
 }
 
 static void matmul(void **state) {
-    (void)state;
-    if (!host_available) skip();
+    run_place place = *(const run_place *)*state;
+    if (!run_available(place)) skip();
     static const struct { kc_dtype in, sum; } types[] = {{KC_f16, KC_f32}, {KC_bf16, KC_f32}, {KC_f32, KC_f32}, {KC_f64, KC_f64}, {KC_i8, KC_i32}, {KC_u8, KC_i32}};
     seed = 5;
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-        for (int lanes = 32; lanes <= 64; lanes += 32) {
+        for (int lanes = 32; lanes <= (place == RUN_ON_HOST ? 64 : 32); lanes += 32) {
             kc_arena *arena = kc_arena_create();
             const char *text = matmul_text(arena, lanes, kc_dtype_name(types[t].in), kc_dtype_name(types[t].sum));
-            void *library = host_compile(arena, host_emit(arena, text, target_of(lanes)));
+            void *library = run_compile(arena, text, target_of(lanes));
             check_matmul(library, lanes, types[t].in, types[t].sum, 1, 1, 1);
             check_matmul(library, lanes, types[t].in, types[t].sum, 37, 53, 41);
             check_matmul(library, lanes, types[t].in, types[t].sum, 32, 48, 32);
             check_matmul(library, lanes, types[t].in, types[t].sum, 5, 97, 0);
-            dlclose(library);
+            run_release(library);
             kc_arena_destroy(arena);
         }
 }
 
+static run_place places[] = {RUN_ON_HOST, RUN_ON_SIMULATOR};
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(moves), cmocka_unit_test(reductions), cmocka_unit_test(matmul)};
-    return cmocka_run_group_tests(tests, host_setup, host_teardown);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(moves, &places[0]), cmocka_unit_test_prestate(reductions, &places[0]),
+        cmocka_unit_test_prestate(matmul, &places[0]), cmocka_unit_test_prestate(moves, &places[1]),
+        cmocka_unit_test_prestate(reductions, &places[1]), cmocka_unit_test_prestate(matmul, &places[1]),
+    };
+    return cmocka_run_group_tests(tests, run_setup, host_teardown);
 }

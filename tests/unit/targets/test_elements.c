@@ -5,20 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <math.h>
-#include "tests/unit/targets/host_block.h"
-
-typedef void kernel_function(const void *c, const void *x, const void *y, void *o);
-
-typedef struct {
-    kernel_function *kernel;
-    const void *c, *x, *y;
-    void *o;
-} call;
-
-static void run_call(void *context) {
-    call *c = context;
-    c->kernel(c->c, c->x, c->y, c->o);
-}
+#include "tests/unit/targets/run_block.h"
 
 // ---- values ------------------------------------------------------------------------------------------------------
 
@@ -59,12 +46,6 @@ static double get(kc_dtype t, const array *a, int i) {
 
 static int64_t get_int(kc_dtype t, const array *a, int i) {
     return kc_dtype_load_i64(t, a->at + i * kc_dtype_bytes(t));
-}
-
-static void run(kernel_function *kernel, void *library, const array *c, const array *x, const array *y, array *o) {
-    call arguments = {kernel, c, x, y, o};
-    memset(o, 0x5a, sizeof *o);
-    host_run(library, 32, 0, run_call, &arguments);
 }
 
 static bool same_bits(double a, double b) {
@@ -137,19 +118,18 @@ static void batch_add(batch *b, const char *expression, kc_dtype from, kc_dtype 
 
 static void batch_compile(batch *b) {
     fclose(b->out);
-    b->library = host_compile(b->arena, host_emit(b->arena, b->text, "cuda:sm_80"));
+    b->library = run_compile(b->arena, b->text, "cuda:sm_80");
     b->count = 0;
 }
 
-static kernel_function *batch_next(batch *b) {
-    kernel_function *kernel;
-    *(void **)&kernel = dlsym(b->library, kc_arena_printf(b->arena, "kernel_%d", b->count++));
-    assert_non_null(kernel);
-    return kernel;
+static void batch_run(batch *b, int k, array *c, array *x, array *y, array *o) {
+    run_argument arguments[] = {{c, sizeof *c, 0}, {x, sizeof *x, 0}, {y, sizeof *y, 0}, {o, sizeof *o, 0}};
+    memset(o, 0x5a, sizeof *o);
+    run_kernel(b->library, kc_arena_printf(b->arena, "kernel_%d", k), 32, 32, 1, 0, arguments, 4);
 }
 
 static void batch_end(batch *b) {
-    dlclose(b->library);
+    run_release(b->library);
     free(b->text);
     kc_arena_destroy(b->arena);
 }
@@ -164,13 +144,12 @@ static void one_cast(batch *b, kc_dtype from, kc_dtype to, bool execute) {
     array c, x, o;
     fill(KC_bool, &c, 1);
     fill(from, &x, 1);
-    run(batch_next(b), b->library, &c, &x, &x, &o);
+    batch_run(b, b->count++, &c, &x, &x, &o);
     check_cast(from, to, &x, &o);
 }
 
 static void casts(void **state) {
-    (void)state;
-    if (!host_available) skip();
+    if (!run_available(*(const run_place *)*state)) skip();
     batch b;
     batch_begin(&b);
     for (int execute = 0; execute < 2; execute++) {
@@ -321,20 +300,19 @@ static void one_op(batch *b, kc_opcode code, kc_dtype t, bool execute) {
         batch_add(b, expression_of(b->arena, code), t, result);
         return;
     }
-    kernel_function *kernel = batch_next(b);
+    int k = b->count++;
     for (int step = 1; step < N; step += 2) { // every step pairs the values anew
         array c, x, y, o;
         fill(KC_bool, &c, 1);
         fill(t, &x, 1);
         fill(t, &y, step);
-        run(kernel, b->library, &c, &x, &y, &o);
+        batch_run(b, k, &c, &x, &y, &o);
         check_op(code, t, result, &c, &x, &y, &o);
     }
 }
 
 static void arithmetic(void **state) {
-    (void)state;
-    if (!host_available) skip();
+    if (!run_available(*(const run_place *)*state)) skip();
     batch b;
     batch_begin(&b);
     for (int execute = 0; execute < 2; execute++) {
@@ -349,7 +327,12 @@ static void arithmetic(void **state) {
     batch_end(&b);
 }
 
+static run_place places[] = {RUN_ON_HOST, RUN_ON_SIMULATOR};
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(casts), cmocka_unit_test(arithmetic)};
-    return cmocka_run_group_tests(tests, host_setup, host_teardown);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(casts, &places[0]), cmocka_unit_test_prestate(arithmetic, &places[0]),
+        cmocka_unit_test_prestate(casts, &places[1]), cmocka_unit_test_prestate(arithmetic, &places[1]),
+    };
+    return cmocka_run_group_tests(tests, run_setup, host_teardown);
 }
