@@ -172,7 +172,7 @@ static int destinations(planner *p, int f, kc_value **to, int *results, late_cop
     return n;
 }
 
-static bool build_kernel(planner *p, int f, late_copy *late, int *n_late) {
+static void build_kernel(planner *p, int f, late_copy *late, int *n_late) {
     kc_op *fusion = p->fusions[f], *yield = fusion->body->last;
     int most = fusion->n_results + p->ret->n_operands + 1;
     kc_value **to = KC_NEW_ARRAY(p->pass->scratch, kc_value *, most), **yields = KC_NEW_ARRAY(p->pass->scratch, kc_value *, most);
@@ -194,7 +194,7 @@ static bool build_kernel(planner *p, int f, late_copy *late, int *n_late) {
     inner.loc = yield->loc;
     kc_build(&inner, KC_OP_YIELD, n, yields, 0, NULL);
     kc_clone_end(clone);
-    return kc_plan_schedule(p->pass, p->func, kernel);
+    kc_plan_schedule(p->pass, p->func, kernel);
 }
 
 // ---- variants --------------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ static void set_facts(kc_expr_pool *pool, const kc_variant_plan *plan) {
     }
 }
 
-static bool build_variant(planner *p, const kc_variant_plan *plan) {
+static void build_variant(planner *p, const kc_variant_plan *plan) {
     kc_module *module = p->pass->module;
     kc_builder outer = kc_builder_before(module, p->ret);
     outer.loc = p->func->loc;
@@ -224,13 +224,11 @@ static bool build_variant(planner *p, const kc_variant_plan *plan) {
     p->n_kernels = 0;
     late_copy *late = KC_NEW_ARRAY(p->pass->scratch, late_copy, p->ret->n_operands + 1);
     int n_late = 0;
-    bool ok = true;
-    for (int f = 0; f < p->n_fusions; f++) ok = build_kernel(p, f, late, &n_late) && ok;
+    for (int f = 0; f < p->n_fusions; f++) build_kernel(p, f, late, &n_late);
     for (int i = 0; i < n_late; i++) copy_result(p, late[i].from, late[i].to);
     kc_attr_set_expr(p->variant, KC_ATTR_WORKSPACE, kc_workspace_bytes(p->workspace));
     if (plan->n_aligned) kc_attr_set_strings(module, p->variant, KC_ATTR_ALIGNED, plan->n_aligned, plan->aligned);
     kc_attr_set_string(module, p->variant, KC_ATTR_REASON, plan->reason);
-    return ok;
 }
 
 static void erase_tensor_body(planner *p) {
@@ -243,16 +241,16 @@ static void erase_tensor_body(planner *p) {
 static bool plan_function(kc_pass_context *pass, kc_op *func) {
     kc_variant_plan plans[MAX_VARIANTS];
     planner p = {.pass = pass, .func = func, .ret = func->body->last};
-    bool ok = kc_plan_unused_schedules(pass, func);
+    if (!kc_plan_check_schedules(pass, func)) return false;
     KC_FOR_OPS(op, func->body) p.n_fusions += op->code == KC_OP_FUSION;
     p.fusions = KC_NEW_ARRAY(pass->scratch, kc_op *, p.n_fusions + 1);
     int f = 0;
     KC_FOR_OPS(op, func->body)
         if (op->code == KC_OP_FUSION) p.fusions[f++] = op;
     int n = kc_plan_variants(pass, func, plans, MAX_VARIANTS);
-    for (p.index = 0; p.index < n; p.index++) ok = build_variant(&p, &plans[p.index]) && ok;
+    for (p.index = 0; p.index < n; p.index++) build_variant(&p, &plans[p.index]);
     erase_tensor_body(&p);
-    return ok;
+    return true;
 }
 
 static bool run(kc_pass_context *pass) {

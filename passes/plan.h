@@ -27,9 +27,9 @@ const kc_expr *kc_workspace_place(kc_workspace *, const kc_expr *bytes, int firs
 const kc_expr *kc_workspace_bytes(const kc_workspace *);
 
 // ---- plan_schedule.c: the model's schedule entries
-// Copies what the first matching entry wishes to the kernel; reports wishes that cannot be met yet.
-bool kc_plan_schedule(kc_pass_context *, const kc_op *func, kc_op *kernel);
-// Entries that match no kernel.
-bool kc_plan_unused_schedules(kc_pass_context *, const kc_op *func);
+// Reports entries that name no statement, and wishes that cannot be met on this target.
+bool kc_plan_check_schedules(kc_pass_context *, const kc_op *func);
+// Copies what the first matching entry wishes to the kernel.
+void kc_plan_schedule(kc_pass_context *, const kc_op *func, kc_op *kernel);
 
 #endif

@@ -42,7 +42,7 @@ static bool check(kc_pass_context *pass, const kc_op *schedule) {
     return ok;
 }
 
-bool kc_plan_schedule(kc_pass_context *pass, const kc_op *func, kc_op *kernel) {
+void kc_plan_schedule(kc_pass_context *pass, const kc_op *func, kc_op *kernel) {
     KC_FOR_OPS(schedule, func->body) {
         if (schedule->code != KC_OP_SCHEDULE || !target_matches(pass, schedule)) continue;
         const char *statement = kc_attr_string(schedule, KC_ATTR_KERNEL, NULL);
@@ -53,23 +53,26 @@ bool kc_plan_schedule(kc_pass_context *pass, const kc_op *func, kc_op *kernel) {
             kc_attr_remove(kernel, attr.key);
             kernel->attrs[kernel->n_attrs++] = attr;
         }
-        return check(pass, schedule);
+        return;
     }
-    return true;
 }
 
-bool kc_plan_unused_schedules(kc_pass_context *pass, const kc_op *func) {
+static bool names_a_statement(kc_pass_context *pass, const kc_op *func, const kc_op *schedule) {
+    const char *statement = kc_attr_string(schedule, KC_ATTR_KERNEL, NULL);
+    if (!statement) return true;
+    KC_FOR_OPS(fusion, func->body)
+        if (fusion->code == KC_OP_FUSION && computes(fusion, statement)) return true;
+    kc_report(pass->diag, KC_ERROR, schedule->loc, "schedule for '%s': no statement of function %s has that name (or nothing uses it)",
+              statement, kc_func_name(func));
+    return false;
+}
+
+bool kc_plan_check_schedules(kc_pass_context *pass, const kc_op *func) {
     bool ok = true;
-    KC_FOR_OPS(schedule, func->body) {
-        const char *statement = schedule->code == KC_OP_SCHEDULE ? kc_attr_string(schedule, KC_ATTR_KERNEL, NULL) : NULL;
-        if (!statement) continue;
-        bool found = false;
-        KC_FOR_OPS(fusion, func->body)
-            if (fusion->code == KC_OP_FUSION && computes(fusion, statement)) found = true;
-        if (found) continue;
-        kc_report(pass->diag, KC_ERROR, schedule->loc, "schedule for '%s': no statement of function %s has that name (or nothing uses it)",
-                  statement, kc_func_name(func));
-        ok = false;
+    KC_FOR_OPS(op, func->body) {
+        if (op->code != KC_OP_SCHEDULE) continue;
+        ok = names_a_statement(pass, func, op) && ok;
+        if (target_matches(pass, op)) ok = check(pass, op) && ok;
     }
     return ok;
 }
