@@ -7,8 +7,8 @@ import numpy as np
 
 BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("BUILD", "build"))
 WORK = tempfile.mkdtemp(prefix="kctest-")
-DEVICE = os.environ.get("KC_TEST_DEVICE", "cuda-sim")
 TARGET = os.environ.get("KC_TEST_TARGET", "cuda:sm_80")
+DEVICE = os.environ.get("KC_TEST_DEVICE", TARGET.replace(":", "-sim:"))
 EPS = {np.dtype(np.float16): 2.0**-11, np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}  # half an ulp, relative
 TINY = {np.dtype(np.float16): 2.0**-25, np.dtype(np.float32): 2.0**-150, np.dtype(np.float64): 2.0**-1075}
 rng = np.random.default_rng(2)
@@ -93,7 +93,7 @@ def compare(name, model, function, inputs, wants, bounds=0, dims=None):
     """wants: {output: array}; bounds: a number or {output: array}."""
     got = model.run(function, inputs, list(wants), dims)
     if got is None:
-        return test(name, False, model.message.strip())
+        return test(name, False, model.message.strip()[:300])
     for array, (output, want) in zip(got, wants.items()):
         problem = difference(array, np.asarray(want), bounds[output] if isinstance(bounds, dict) else bounds)
         if problem:

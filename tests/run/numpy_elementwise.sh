@@ -1,3 +1,3 @@
 #!/bin/sh
 # Comparison with NumPy on a simulated GPU.
-exec /usr/bin/python3 tests/run/numpy_elementwise.py "${BUILD:-build}"
+KC_TEST_TARGET=cuda:sm_89 exec /usr/bin/python3 tests/run/numpy_elementwise.py "${BUILD:-build}"

@@ -1,3 +1,3 @@
 #!/bin/sh
 # Comparison with NumPy on a simulated GPU.
-exec /usr/bin/python3 tests/run/numpy_rows.py "${BUILD:-build}"
+KC_TEST_TARGET=cuda:sm_90a exec /usr/bin/python3 tests/run/numpy_rows.py "${BUILD:-build}"
