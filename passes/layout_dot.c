@@ -99,7 +99,7 @@ static kc_value *fetch(kc_layouts *l, kc_builder *b, const kc_op *dot, int opera
 void kc_layouts_feed_dot(kc_layouts *l, kc_op *dot) {
     int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0);
     int64_t depth = kc_operand(dot, 0)->type.tile[axis];
-    int64_t steps = smaller(depth, FETCH_BYTES / kc_dtype_bytes(kc_operand(dot, 0)->type.elem));
+    int64_t steps = smaller(pow2_part(depth), FETCH_BYTES / kc_dtype_bytes(kc_operand(dot, 0)->type.elem));
     kc_builder b = kc_builder_before(l->pass->module, dot);
     kc_value *as = stage_operand(l, &b, dot, 0), *bs = stage_operand(l, &b, dot, 1), *acc = kc_operand(dot, 2);
     for (int64_t k = 0; k < depth; k += steps) {

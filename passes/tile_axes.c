@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-enum { THREADS_OF_A_MAP = 128, VECTORS_A_THREAD = 2, LARGEST_WHOLE_ROW = 8192, ELEMENTS_A_ROW_THREAD = 16 };
+enum {
+    THREADS_OF_A_MAP = 128, VECTORS_A_THREAD = 2, LARGEST_WHOLE_ROW = 8192, ELEMENTS_A_ROW_THREAD = 16,
+    MOST_A_THREAD = 128, MOST_EXTENT = 16384, MOST_REPETITIONS = 15,
+};
 
 static int64_t power_of_two_at_least(int64_t n) {
     int64_t p = 1;
@@ -206,6 +209,12 @@ static int tile_map(kc_tiler *t) {
     kc_trace trace = trace_kernel(t, &output_fast);
     int fast = last_bit(output_fast), other = last_bit(trace.fast & ~output_fast);
     int64_t vector = 16 / trace.least_bytes;
+    const kc_attr *wish = kc_attr_get(t->kernel, KC_ATTR_TILE);
+    if (wish) {
+        int64_t elements = 1;
+        for (int i = 0; i < wish->count; i++) elements *= t->axes[t->n_axes - wish->count + i].tile = wish->integers[i];
+        return schedule_warps(t, elements, VECTORS_A_THREAD * vector);
+    }
     if (fast >= 0 && other >= 0) {
         t->axes[fast].tile = smaller(64, whole(t, fast));
         t->axes[other].tile = smaller(64, whole(t, other));
@@ -274,6 +283,53 @@ static int tile_contraction(kc_tiler *t) {
     return schedule_warps(t, larger(elements, 1024), 32);
 }
 
+// ---- wishes of the schedule ----------------------------------------------------------------------------------------------
+
+static bool refuse(kc_tiler *t, const char *text) {
+    kc_report(t->pass->diag, KC_ERROR, t->kernel->loc, "schedule key 'tile': %s", text);
+    return false;
+}
+
+static bool is_power_of_two(int64_t n) {
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+// The whole tile is held in registers, spread over the threads of a block.
+static bool fits_registers(kc_tiler *t, int64_t elements) {
+    int64_t warps = kc_attr_int(t->kernel, KC_ATTR_WARPS, t->pass->target->attributes.max_num_threads / t->pass->target->attributes.warp_size);
+    int64_t a_thread = elements / (warps * t->pass->target->attributes.warp_size);
+    if (a_thread <= MOST_A_THREAD) return true;
+    return refuse(t, kc_arena_printf(t->pass->scratch, "%lld elements over %lld warps are %lld a thread; at most %d fit its registers (a smaller tile or more warps)",
+                                     (long long)elements, (long long)warps, (long long)a_thread, MOST_A_THREAD));
+}
+
+static bool check_contraction_tile(kc_tiler *t, const kc_attr *tile) {
+    if (tile->count != 3) return refuse(t, "a matrix product takes three extents: [m, n, k]");
+    for (int i = 0; i < 3; i++)
+        if (tile->integers[i] < 1 || tile->integers[i] > MOST_EXTENT || tile->integers[i] / (tile->integers[i] & -tile->integers[i]) > MOST_REPETITIONS)
+            return refuse(t, kc_arena_printf(t->pass->scratch, "extents are from 1 to %d, a power of two times an odd number up to %d", MOST_EXTENT, MOST_REPETITIONS));
+    return fits_registers(t, tile->integers[0] * tile->integers[1]);
+}
+
+static bool check_map_tile(kc_tiler *t, const kc_attr *tile) {
+    int64_t elements = 1;
+    if (tile->count < 1 || tile->count > t->n_axes || tile->count > KC_LAYOUT_MAX_RANK)
+        return refuse(t, kc_arena_printf(t->pass->scratch, "this kernel has %d axes (neighbouring ones are joined where memory allows); a tile names the last ones of them", t->n_axes));
+    for (int i = 0; i < tile->count; i++) {
+        if (!is_power_of_two(tile->integers[i]) || tile->integers[i] > MOST_EXTENT)
+            return refuse(t, kc_arena_printf(t->pass->scratch, "extents of elementwise kernels are powers of two up to %d", MOST_EXTENT));
+        elements *= tile->integers[i];
+    }
+    return fits_registers(t, elements);
+}
+
+static bool check_tile(kc_tiler *t) {
+    const kc_attr *tile = kc_attr_get(t->kernel, KC_ATTR_TILE);
+    if (!tile) return true;
+    if (t->reduction) return refuse(t, "tiles of reductions are chosen by the compiler; leave the key out");
+    return t->contraction ? check_contraction_tile(t, tile) : check_map_tile(t, tile);
+}
+
 static void find_ops(kc_tiler *t) {
     KC_FOR_OPS(op, t->source) {
         if (!t->reduction && kc_op_has(op, KC_REDUCTION)) t->reduction = op;
@@ -303,6 +359,7 @@ bool kc_tiler_choose_axes(kc_tiler *t) {
     find_ops(t);
     if (t->reduction) axes_of_reduction(t);
     else axes_of_output(t);
+    if (!check_tile(t)) return false;
     int warps = t->reduction ? tile_reduction(t) : t->contraction ? tile_contraction(t) : tile_map(t);
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].tile > 1) t->axes[a].slot = t->rank++;
