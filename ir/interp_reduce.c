@@ -1,0 +1,302 @@
+// Reductions. Each line of reduced elements is made contiguous and reduced by itself.
+//
+// An implementation may combine in any order. Of n summands, whatever the order, the error is at most (n - 1) u sum |x|, u
+// being half an ulp relative (Rump 2012: without higher terms); errors of the summands add up. Of n factors the relative error
+// is (1 + u)^(n - 1) - 1, and each rounding to a denormal, 2^-150 at most in f32, may be multiplied by all larger factors that
+// follow. Sums of which every partial sum is representable are exact: small integers, halves and the like. Minimum and maximum are
+// exact.
+//
+// Other combiners (argmax) run as a balanced tree, many lines at once, and their comparisons carry what ties leave open.
+// If such a combiner rounds, its bound is that of the tree, times how much longer than the tree a chain would be.
+#include "ir/interp_machine.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---- lines ---------------------------------------------------------------------------------------------------------------
+
+typedef struct {
+    kc_interp_value *x; // kept dimensions first, then the reduced ones
+    int64_t count, length;
+} lines;
+
+static lines make_lines(kc_interp *m, const kc_op *op, kc_interp_value *x, const bool *reduced) {
+    int64_t strides[KC_MAX_RANK], own[KC_MAX_RANK], shape[KC_MAX_RANK], to[KC_MAX_RANK];
+    int n = 0;
+    lines l = {NULL, 1, 1};
+    bool in_place = true;
+    kc_interp_strides(x->rank, x->shape, own);
+    for (int pass = 0; pass < 2; pass++)
+        for (int d = 0; d < x->rank; d++) {
+            if (reduced[d] != (pass == 1)) continue;
+            in_place = in_place && n == d;
+            strides[n] = own[d];
+            shape[n++] = x->shape[d];
+            *(pass ? &l.length : &l.count) *= x->shape[d];
+        }
+    if (in_place) {
+        l.x = kc_interp_hold(x);
+        return l;
+    }
+    l.x = kc_interp_make(m, op, x->elem, x->rank, shape);
+    kc_interp_strides(x->rank, shape, to);
+    kc_interp_copy(x->rank, shape, x->f ? (void *)l.x->f : (void *)l.x->i, to, x->f ? (void *)x->f : (void *)x->i, strides);
+    if (x->e) {
+        kc_interp_add_bounds(m, op, l.x);
+        kc_interp_copy(x->rank, shape, l.x->e, to, x->e, strides);
+    }
+    return l;
+}
+
+static kc_interp_value *make_kept(kc_interp *m, const kc_op *op, const kc_interp_value *x, const bool *reduced, bool keep) {
+    int64_t shape[KC_MAX_RANK];
+    int rank = 0;
+    for (int d = 0; d < x->rank; d++) {
+        if (!reduced[d]) shape[rank++] = x->shape[d];
+        else if (keep) shape[rank++] = 1;
+    }
+    return kc_interp_make(m, op, x->elem, rank, shape);
+}
+
+// ---- sums and products of floats ------------------------------------------------------------------------------------------
+
+// All terms are multiples of what half the spacing of floats at the largest partial sum is: no partial sum is ever rounded.
+static bool never_rounds(const double *v, int64_t n, double size, const kc_precision *p) {
+    int digits = kc_dtype_table[p->type].mantissa_bits + 1, exponent;
+    if (size == 0) return true;
+    frexp(size, &exponent);
+    double scale = ldexp(1, digits - exponent);
+    if (!isfinite(scale)) return false;
+    for (int64_t i = 0; i < n; i++)
+        if (v[i] * scale != nearbyint(v[i] * scale)) return false;
+    return true;
+}
+
+static kc_number line_sum(const double *v, const double *e, int64_t n, const kc_precision *p) {
+    double sum = 0, size = 0, errors = 0;
+    bool positive = false, negative = false, special = false;
+    for (int64_t i = 0; i < n; i++) {
+        sum += v[i];
+        if (e) errors += e[i];
+        if (!isfinite(v[i])) {
+            special = true;
+            continue;
+        }
+        size += fabs(v[i]);
+        positive = positive || v[i] > 0;
+        negative = negative || v[i] < 0;
+    }
+    size += errors;
+    if (isinf(errors)) return (kc_number){sum, INFINITY};
+    double bound = errors + (double)(n - 1) * p->unit * size;
+    if (size + bound >= p->overflow || isinf(size)) { // some order may overflow on the way
+        bool certain = !special && !(positive && negative) && fabs(sum) - bound >= p->overflow;
+        return (kc_number){fabs(sum) >= p->overflow ? copysign(INFINITY, sum) : sum, certain ? 0 : INFINITY};
+    }
+    if (special || (errors == 0 && never_rounds(v, n, size, p))) return (kc_number){sum, 0};
+    return (kc_number){sum, n > 1 ? bound : errors};
+}
+
+static kc_number line_product(const double *v, const double *e, int64_t n, const kc_precision *p) {
+    double product = 1, reach = 1, growth = 1, shrink = 1;
+    bool special = false, open = false;
+    for (int64_t i = 0; i < n; i++) {
+        double far = fabs(v[i]) + (e ? e[i] : 0);
+        product *= v[i];
+        reach *= far;
+        growth *= fmax(far, 1);
+        shrink *= fmin(far, 1);
+        special = special || !isfinite(v[i]);
+        open = open || (e && isinf(e[i]));
+    }
+    bool loose = reach > 0 && reach != fabs(product) && special; // an infinity times what may be 0
+    if (open || loose) return (kc_number){product, INFINITY};
+    if (special) return (kc_number){product, 0};
+    if (growth >= p->overflow) { // some order may overflow on the way
+        bool certain = shrink == 1 && fabs(product) * (1 - (double)n * 2 * p->unit) - (reach - fabs(product)) >= p->overflow;
+        return (kc_number){fabs(product) >= p->overflow ? copysign(INFINITY, product) : product, certain ? 0 : INFINITY};
+    }
+    if (n < 2) return (kc_number){product, reach - fabs(product)};
+    double rounding = reach * expm1((double)(n - 1) * log1p(p->unit + p->doubles));
+    double bound = reach - fabs(product) + rounding;
+    if (reach > 0) bound += (double)n * p->least * growth;
+    return kc_number_in_range((kc_number){product, isnan(bound) ? INFINITY : bound}, p);
+}
+
+static bool is_identity(kc_opcode code, double init) {
+    switch (code) {
+    case KC_OP_ADD: return init == 0;
+    case KC_OP_MUL: return init == 1;
+    case KC_OP_MAX: return init == -INFINITY;
+    case KC_OP_MIN: return init == INFINITY;
+    default: return false;
+    }
+}
+
+static kc_number reduce_line(kc_opcode code, const double *v, const double *e, int64_t n, double init, const kc_precision *p) {
+    kc_number_op *f = kc_number_op_of(code);
+    kc_number r = kc_number_literal(init, p);
+    if (n == 0) return r;
+    if (code == KC_OP_ADD || code == KC_OP_MUL) {
+        kc_number all = code == KC_OP_ADD ? line_sum(v, e, n, p) : line_product(v, e, n, p);
+        return is_identity(code, init) ? all : f((kc_number[]){r, all}, p);
+    }
+    bool open = false;
+    for (int64_t i = 0; i < n; i++) {
+        kc_number next = {v[i], e ? e[i] : 0};
+        open = open || isinf(next.e);
+        r = f((kc_number[]){r, next}, p);
+    }
+    return open ? (kc_number){r.v, INFINITY} : r;
+}
+
+// ---- one op as the combiner -----------------------------------------------------------------------------------------------------
+
+static int64_t integer_init(kc_dtype elem, double init) {
+    return kc_integer_wrap(elem, kc_dtype_saturate(elem, init));
+}
+
+static kc_interp_value *reduce_by(kc_interp *m, const kc_op *op, kc_opcode code, kc_interp_value *x, const bool *reduced, bool keep, double init) {
+    lines l = make_lines(m, op, x, reduced);
+    kc_interp_value *r = make_kept(m, op, x, reduced, keep);
+    kc_precision p = kc_number_precision(x->elem);
+    kc_integer_op *f = kc_integer_op_of(code);
+    for (int64_t k = 0; k < l.count; k++) {
+        const double *e = l.x->e ? l.x->e + k * l.length : NULL;
+        double bound;
+        if (x->f) {
+            kc_number y = reduce_line(code, l.x->f + k * l.length, e, l.length, init, &p);
+            r->f[k] = y.v, bound = y.e;
+        } else {
+            kc_integer y = {integer_init(x->elem, init), 0};
+            for (int64_t i = 0; i < l.length; i++) y = f((kc_integer[]){y, {l.x->i[k * l.length + i], e ? e[i] : 0}}, x->elem);
+            r->i[k] = y.v, bound = y.e;
+        }
+        if (bound > 0) kc_interp_add_bounds(m, op, r);
+        if (bound > 0) r->e[k] = bound;
+    }
+    kc_interp_drop(m, l.x);
+    return r;
+}
+
+kc_interp_value *kc_interp_reduce_by(kc_interp *m, const kc_op *op, kc_opcode code, kc_interp_value *x, const bool *reduced, bool keep) {
+    double init = code == KC_OP_ADD ? 0 : code == KC_OP_MUL ? 1 : code == KC_OP_MAX ? -INFINITY : INFINITY;
+    return reduce_by(m, op, code, x, reduced, keep, init);
+}
+
+// ---- any combiner -------------------------------------------------------------------------------------------------------------
+
+// The op that alone combines component i; KC_OP_COUNT: there is none.
+static kc_opcode simple_combiner(const kc_op *op, int i) {
+    int n = op->n_operands;
+    const kc_value *left = op->body->args[i], *right = op->body->args[n + i];
+    const kc_op *by = kc_operand(op->body->last, i)->def;
+    if (!by || by->n_operands != 2) return KC_OP_COUNT;
+    const kc_value *a = kc_operand(by, 0), *b = kc_operand(by, 1);
+    if (!((a == left && b == right) || (a == right && b == left))) return KC_OP_COUNT;
+    switch (by->code) {
+    case KC_OP_ADD: case KC_OP_MUL: case KC_OP_MIN: case KC_OP_MAX: case KC_OP_AND: case KC_OP_OR: return by->code;
+    default: return KC_OP_COUNT;
+    }
+}
+
+static bool combiner_rounds(const kc_op *op) {
+    KC_FOR_OPS(inner, op->body)
+        if (kc_op_has(inner, KC_ELEMENTWISE) && kc_number_op_rounds(inner->code) && inner->code != KC_OP_SELECT) {
+            if (kc_dtype_is_float(kc_result(inner, 0)->type.elem)) return true;
+        }
+    return false;
+}
+
+// Every second element of each line, from `first`, as a list of count * half.
+static kc_interp_value *every_second(kc_interp *m, const kc_op *op, const lines *l, int64_t first) {
+    int64_t half = l->length / 2, n = l->count * half;
+    kc_interp_value *r = kc_interp_make(m, op, l->x->elem, 1, &n);
+    if (l->x->e) kc_interp_add_bounds(m, op, r);
+    for (int64_t k = 0; k < l->count; k++)
+        for (int64_t i = 0; i < half; i++) {
+            int64_t from = k * l->length + 2 * i + first, to = k * half + i;
+            if (r->f) r->f[to] = l->x->f[from];
+            else r->i[to] = l->x->i[from];
+            if (r->e) r->e[to] = l->x->e[from];
+        }
+    return r;
+}
+
+// The combined pairs, and at the end of each line the element that had no partner.
+static void next_lines(kc_interp *m, const kc_op *op, lines *l, kc_interp_value *pairs) {
+    int64_t half = l->length / 2, length = half + l->length % 2, n = l->count * length;
+    kc_interp_value *r = kc_interp_make(m, op, l->x->elem, 1, &n);
+    if (l->x->e || pairs->e) kc_interp_add_bounds(m, op, r);
+    for (int64_t k = 0; k < l->count; k++)
+        for (int64_t i = 0; i < length; i++) {
+            const kc_interp_value *src = i < half ? pairs : l->x;
+            int64_t from = i < half ? (pairs->n == 1 ? 0 : k * half + i) : (k + 1) * l->length - 1, to = k * length + i;
+            if (r->f) r->f[to] = src->f[from];
+            else r->i[to] = src->i[from];
+            if (r->e) r->e[to] = src->e ? src->e[from] : 0;
+        }
+    kc_interp_drop(m, pairs);
+    kc_interp_drop(m, l->x);
+    l->x = r;
+    l->length = length;
+}
+
+static void combine(kc_interp *m, const kc_op *op, kc_interp_value **args, kc_interp_value **results) {
+    for (int i = 0; i < 2 * op->n_operands; i++) kc_interp_set(m, op->body->args[i], args[i]);
+    m->batch++;
+    kc_interp_block(m, op->body, op->n_operands, results);
+    m->batch--;
+}
+
+static void scale_bounds(kc_interp_value *x, double by) {
+    for (int64_t i = 0; x->e && i < x->n; i++) x->e[i] *= by;
+}
+
+static void reduce_tree(kc_interp *m, const kc_op *op, const bool *reduced, kc_interp_value **results) {
+    int n = op->n_operands;
+    lines *l = kc_interp_alloc(m, op, n, sizeof *l);
+    kc_interp_value **args = kc_interp_alloc(m, op, 2 * n, sizeof(kc_interp_value *));
+    const double *init = kc_attr_get(op, KC_ATTR_INIT)->numbers;
+    for (int i = 0; i < n; i++) l[i] = make_lines(m, op, kc_interp_operand(m, op, i), reduced);
+    int64_t length = l[0].length;
+    int depth = 0;
+    for (; l[0].length > 1; depth++) {
+        for (int i = 0; i < n; i++) args[i] = every_second(m, op, &l[i], 0), args[n + i] = every_second(m, op, &l[i], 1);
+        combine(m, op, args, results);
+        for (int i = 0; i < n; i++) next_lines(m, op, &l[i], results[i]);
+    }
+    for (int i = 0; i < n; i++) {
+        kc_dtype elem = l[i].x->elem;
+        args[i] = kc_dtype_is_float(elem) ? kc_interp_scalar(m, op, elem, init[i]) : kc_interp_count(m, op, elem, integer_init(elem, init[i]));
+        args[n + i] = kc_interp_hold(l[i].x);
+    }
+    if (length > 0) combine(m, op, args, results);
+    for (int i = 0; i < n; i++) {
+        kc_interp_value *kept = make_kept(m, op, kc_interp_operand(m, op, i), reduced, false);
+        kc_interp_value *flat = length > 0 ? results[i] : args[i];
+        results[i] = kc_interp_broadcast(m, op, flat, 1, &kept->n);
+        results[i]->rank = kept->rank;
+        memcpy(results[i]->shape, kept->shape, sizeof kept->shape);
+        if (depth > 1 && combiner_rounds(op)) scale_bounds(results[i], (double)(length - 1) / depth);
+        kc_interp_drop(m, flat);
+        if (length == 0) kc_interp_drop(m, args[n + i]);
+        kc_interp_drop(m, l[i].x);
+        kc_interp_drop(m, kept);
+    }
+    kc_interp_free(m, l);
+    kc_interp_free(m, args);
+}
+
+void kc_interp_reduce(kc_interp *m, const kc_op *op, kc_interp_value **results) {
+    bool reduced[KC_MAX_RANK] = {false}, simple = true;
+    const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES), *init = kc_attr_get(op, KC_ATTR_INIT);
+    for (int i = 0; i < axes->count; i++) reduced[axes->integers[i]] = true;
+    for (int i = 0; i < op->n_operands; i++) simple = simple && simple_combiner(op, i) != KC_OP_COUNT;
+    if (!simple) {
+        reduce_tree(m, op, reduced, results);
+        return;
+    }
+    for (int i = 0; i < op->n_operands; i++)
+        results[i] = reduce_by(m, op, simple_combiner(op, i), kc_interp_operand(m, op, i), reduced, false, init->numbers[i]);
+}
