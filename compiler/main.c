@@ -9,7 +9,7 @@
 #include "compiler/version.h"
 
 static const kc_command *const commands[] = {
-    &kc_command_build,   &kc_command_version,
+    &kc_command_build, &kc_command_opt, &kc_command_version,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -37,8 +37,7 @@ static int dispatch(int argc, char **argv) {
     }
     const kc_command *command = find(!strcmp(argv[1], "--version") ? "version" : argv[1]);
     if (!command) {
-        fprintf(stderr, "kc: '%s' is not a command of kc\n", argv[1]);
-        print_help(stderr);
+        fprintf(stderr, "kc: '%s' is not a command\nusage: kc COMMAND [ARGUMENT]...\n`kc --help` lists the commands\n", argv[1]);
         return KC_EXIT_USAGE;
     }
     kc_arena *arena = kc_arena_create();
@@ -50,6 +49,7 @@ static int dispatch(int argc, char **argv) {
 // Results that could not be written in full are not done: a full disk behind `kc ... > FILE` must not look like success.
 static int flush_results(int status) {
     if (!fflush(stdout) && !ferror(stdout)) return status;
+    if (errno == EPIPE) return status ? status : KC_EXIT_WRONG; // whoever reads has read enough
     fprintf(stderr, "kc: cannot write to standard output: %s\n", strerror(errno));
     return status ? status : KC_EXIT_WRONG;
 }

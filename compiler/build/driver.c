@@ -1,6 +1,7 @@
 // The order of things in `kc build`, up to the bytes.
 #include "compiler/build/driver.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,20 @@ static void release(void *data) {
     free(data);
 }
 
-int kc_build_load(kc_build_run *run, const char *path) {
+// The level at which the module has the fewest errors: none, if it is good IR of any kind.
+static int level_of(const kc_build_run *run) {
+    static const int levels[] = {KC_LEVEL_COMPOSITE, KC_LEVEL_TENSOR, KC_LEVEL_TILE, KC_LEVEL_LAYOUT};
+    int best = KC_LEVEL_COMPOSITE, fewest = INT_MAX;
+    for (int i = 0; i < 4; i++) {
+        kc_diag *diag = kc_diag_create(run->arena, run->path, NULL, 0);
+        kc_module_verify(run->module, levels[i], diag);
+        if (kc_diag_errors(diag) < fewest) fewest = kc_diag_errors(diag), best = levels[i];
+    }
+    return best;
+}
+
+int kc_build_load(kc_build_run *run) {
+    const char *path = run->path;
     void *data;
     if (kcrt_file_read(path, &data, &run->source_size)) {
         kc_report(run->diag, KC_ERROR, nowhere, "%s", kcrt_last_error());
@@ -41,7 +55,8 @@ int kc_build_load(kc_build_run *run, const char *path) {
     bool model = ends_with(path, ".yaml") || ends_with(path, ".yml");
     run->module = model ? kc_frontend_load(run->arena, path, run->source, run->source_size, run->diag)
                         : kc_module_parse(run->arena, run->source, run->source_size, run->diag);
-    if (run->module && !model && !kc_module_verify(run->module, KC_LEVEL_COMPOSITE, run->diag)) run->module = NULL;
+    int level = run->module && run->request->any_level ? level_of(run) : KC_LEVEL_COMPOSITE;
+    if (run->module && !model && !kc_module_verify(run->module, level, run->diag)) run->module = NULL;
     return run->module ? KC_EXIT_DONE : KC_EXIT_WRONG;
 }
 
@@ -57,37 +72,44 @@ static bool same(kc_arena *arena, const kc_target *a, const kc_target *b) {
     return !strcmp(kc_target_canonical(arena, a), kc_target_canonical(arena, b));
 }
 
-// A package has one build of an architecture, so the same one with other attributes is a conflict, not a second build.
-static bool add_target(kc_build_run *run, const kc_target *target) {
-    const kc_target *present = find_arch(run, target);
-    if (!present) {
-        run->targets[run->n_targets++] = target;
-    } else if (!same(run->arena, present, target)) {
-        kc_report(run->diag, KC_ERROR, nowhere, "%s is asked for twice with different attributes: '%s' and '%s'; keep one",
-                  target->arch->name, kc_target_canonical(run->arena, present), kc_target_canonical(run->arena, target));
-        return false;
-    }
-    return true;
-}
-
 static int most_targets(void) {
     int n = 0;
     for (int i = 0; i < kc_target_kind_count(); i++) n += kc_target_kind_at(i)->n_archs;
     return n;
 }
 
-static bool add_asked(kc_build_run *run) {
-    bool ok = true;
+// A package has one build of an architecture, so the same one with other attributes is a conflict, not a second build.
+static bool add_target(kc_build_run *run, const kc_target *target, const char **error) {
+    const kc_target *present = find_arch(run, target);
+    const char *kind = run->request->only_kind;
+    if (kind && strcmp(kind, target->kind->name)) {
+        *error = kc_arena_printf(run->arena, "--target %s: this kind of output exists for %s alone",
+                                 kc_target_canonical(run->arena, target), kind);
+        return false;
+    }
+    if (present && !same(run->arena, present, target)) {
+        *error = kc_arena_printf(run->arena, "%s is asked for twice with different attributes: '%s' and '%s'; keep one",
+                                 target->arch->name, kc_target_canonical(run->arena, present),
+                                 kc_target_canonical(run->arena, target));
+        return false;
+    }
+    if (!present) run->targets[run->n_targets++] = target;
+    return true;
+}
+
+bool kc_build_targets(kc_build_run *run, const char **error) {
+    run->targets = KC_NEW_ARRAY(run->arena, const kc_target *, 2 * most_targets() + 1);
     for (int i = 0; i < run->request->n_targets; i++) {
         const kc_target *list;
-        const char *error;
-        int n = kc_target_parse(run->arena, run->request->targets[i], &list, &error);
-        if (!n) kc_report(run->diag, KC_ERROR, nowhere, "--target %s: %s", run->request->targets[i], error);
-        ok = ok && n;
-        for (int k = 0; k < n; k++) ok = add_target(run, &list[k]) && ok;
+        const char *text = run->request->targets[i], *problem;
+        int n = kc_target_parse(run->arena, text, &list, &problem);
+        if (!n) *error = kc_arena_printf(run->arena, "--target %s: %s", text, problem);
+        for (int k = 0; k < n; k++)
+            if (!add_target(run, &list[k], error)) return false;
+        if (!n) return false;
     }
     run->n_asked = run->n_targets;
-    return ok;
+    return true;
 }
 
 static void add_portable(kc_build_run *run) {
@@ -175,17 +197,14 @@ static void make_tasks(kc_build_run *run) {
     run->tasks = KC_NEW_ARRAY(run->arena, kc_task, run->n_targets * (whole ? 1 : n_functions));
     for (kc_op *func = run->module->body->first; func; func = whole ? NULL : func->next)
         for (int t = 0; t < run->n_targets; t++)
-            run->tasks[run->n_tasks++] = (kc_task){whole ? NULL : kc_func_name(func), whole ? nowhere : func->loc,
-                                                   run->targets[t], images_wanted(run, t)};
+            run->tasks[run->n_tasks++] = (kc_task){.function = whole ? NULL : kc_func_name(func),
+                                                   .loc = whole ? nowhere : func->loc,
+                                                   .target = run->targets[t], .want = images_wanted(run, t)};
     run->results = KC_NEW_ARRAY(run->arena, kc_task_result, run->n_tasks);
 }
 
 int kc_build_choose(kc_build_run *run) {
-    int most = most_targets();
-    run->targets = KC_NEW_ARRAY(run->arena, const kc_target *, 2 * most + 1);
-    bool ok = add_asked(run);
-    ok = check_functions(run) && ok;
-    if (!ok) return KC_EXIT_WRONG;
+    if (!check_functions(run)) return KC_EXIT_WRONG;
     add_portable(run);
     if (!choose_assembler(run)) return KC_EXIT_WRONG;
     make_tasks(run);
@@ -274,7 +293,7 @@ void kc_build_pack(kc_build_run *run) {
 }
 
 int kc_build_all(kc_build_run *run) {
-    int status = kc_build_load(run, run->path);
+    int status = kc_build_load(run);
     if (!status) status = kc_build_choose(run);
     if (!status) status = kc_build_compile(run);
     if (!status && !run->request->single) kc_build_pack(run);

@@ -4,12 +4,13 @@
 #define KC_COMPILER_BUILD_TASK_H
 
 #include "ir/ir.h"
+#include "passes/pass.h"
 #include "targets/build.h"
 
 // What a task yields besides images of code generation (KC_BUILD_*): the IR as text.
 enum {
     KC_TASK_TENSOR = 256, // as the frontend made it: image of role "tensor"
-    KC_TASK_TILE = 512,   // after the last pass: role "tile"
+    KC_TASK_TILE = 512,   // after the last pass, whichever that is: role "tile"
 };
 
 typedef struct {
@@ -17,6 +18,7 @@ typedef struct {
     kc_loc loc;           // of the function
     const kc_target *target;
     int want;
+    bool untargeted;      // the module gets no target in its header: nothing depends on one
 } kc_task;
 
 typedef struct {
@@ -27,6 +29,8 @@ typedef struct {
     const char *cache_dir; // or NULL
     const char *dump_after; // pass, "all" or NULL
     bool time_passes, explain;
+    const kc_pass *const *passes; // NULL-terminated; NULL: all of kc_pipeline
+    bool unverified;       // the module comes from text: check before each pass that it may run
 } kc_task_options;
 
 typedef enum {

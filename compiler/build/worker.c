@@ -9,7 +9,6 @@
 #include "compiler/build/cache.h"
 #include "compiler/build/record.h"
 #include "compiler/package/variants.h"
-#include "passes/pass.h"
 
 typedef struct {
     kc_module *module;
@@ -18,6 +17,7 @@ typedef struct {
     kc_arena *arena;
     kc_diag *diag;
     int out;
+    const kc_pass *const *passes;
     kc_cache *cache; // NULL: the result is not to be stored
 } worker;
 
@@ -75,7 +75,7 @@ static void dump(void *context, const kc_pass *pass, int index, const kc_module 
     (void)index; // passes run one at a time here, and count from 0 each time
     worker *w = context;
     int32_t place = 0;
-    while (kc_pipeline[place] != pass) place++;
+    while (w->passes[place] != pass) place++;
     size_t size, name = strlen(pass->name) + 1;
     char *text = kc_module_to_text(module, &size), *prefix = kc_arena_alloc(w->arena, sizeof place + name);
     if (!text) kc_bug("out of memory");
@@ -89,12 +89,21 @@ static void timed(void *context, const kc_pass *pass, double seconds) {
     send_time(context, pass->name, seconds);
 }
 
+// IR that someone wrote may not be what the next step needs: that is their error, not ours.
+static bool check(worker *w, int level, const char *step) {
+    if (!w->options->unverified || kc_module_verify(w->module, level, w->diag)) return true;
+    kc_report(w->diag, KC_NOTE, (kc_loc){0, 0}, "%s cannot work on this IR; see `kc passes` for the order", step);
+    return false;
+}
+
 static bool run_passes(worker *w) {
     kc_pipeline_options options = {.dump_after = w->options->dump_after, .dump = dump, .dump_context = w,
                                    .timed = timed, .timed_context = w, .explain = w->options->explain};
-    for (const kc_pass *const *pass = kc_pipeline; *pass; pass++) {
+    for (const kc_pass *const *pass = w->passes; *pass; pass++) {
         const kc_pass *const only[] = {*pass, NULL};
-        send_text(w, KC_RECORD_STAGE, kc_arena_printf(w->arena, "pass %s", (*pass)->name));
+        const char *stage = kc_arena_printf(w->arena, "pass %s", (*pass)->name);
+        send_text(w, KC_RECORD_STAGE, stage);
+        if (!check(w, (*pass)->level_in, stage)) return false;
         if (!kc_pipeline_run(only, w->module, w->task->target, w->diag, &options)) return false;
     }
     return true;
@@ -107,6 +116,7 @@ static bool generate(worker *w, kc_images *images) {
     if (!want) return true;
     kc_build_options options = {.want = want, .ptxas = w->options->ptxas};
     send_text(w, KC_RECORD_STAGE, "code generation");
+    if (!check(w, KC_LEVEL_LAYOUT, "code generation")) return false;
     kc_build_on_fatal(on_fatal, w);
     double start = now();
     bool ok = kc_target_build(w->task->target, w->module, &options, w->arena, w->diag, images);
@@ -178,12 +188,13 @@ static void finish(worker *w, bool ok) {
 }
 
 void kc_task_work(kc_module *module, const kc_task_options *options, const kc_task *task, int out) {
-    worker w = {module, options, task, kc_arena_create(), NULL, out, NULL};
+    worker w = {.module = module, .options = options, .task = task, .arena = kc_arena_create(), .out = out};
+    w.passes = options->passes ? options->passes : kc_pipeline;
     signal(SIGPIPE, SIG_IGN);
     kc_arena_on_out_of_memory(on_out_of_memory, &w);
     w.diag = kc_diag_create(w.arena, "worker", NULL, 0);
     if (task->function) isolate(module, task->function);
-    module->target = kc_target_canonical(w.arena, task->target);
+    module->target = task->untargeted ? NULL : kc_target_canonical(w.arena, task->target);
     if (cacheable(&w)) {
         w.cache = kc_cache_open(w.arena, module, options, task);
         if (w.cache && kc_cache_replay(w.cache, out)) _exit(0);

@@ -24,15 +24,14 @@ static void print_usage(const kc_command *command, FILE *out) {
 
 static void print_help(const kc_command *command, const kc_option *options, int n) {
     print_usage(command, stdout);
-    printf("\n%s.\n", command->meaning);
+    printf("\nkc %s: %s.\n", command->name, command->meaning);
     if (command->help) printf("\n%s", command->help);
     printf("\n");
     for (int i = 0; i < n; i++) {
         char left[64];
         snprintf(left, sizeof left, "%s%s%s", options[i].name, options[i].value ? " " : "",
                  options[i].value ? options[i].value : "");
-        printf(strlen(left) > 27 ? "  %s\n%*s%s\n" : "  %-27s %.0d%s\n", left, strlen(left) > 27 ? 30 : 0, strlen(left) > 27 ? "" : "",
-               options[i].meaning);
+        printf("  %-27s %s\n", left, options[i].meaning);
     }
     printf("  %-27s %s\n", "--help", "show this");
 }
@@ -52,7 +51,7 @@ int kc_usage_error(const kc_command *command, const char *format, ...) {
 int kc_command_fail(const kc_command *command, int status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "kc %s: ", command->name);
+    fprintf(stderr, "kc %s: error: ", command->name);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
     va_end(args);
