@@ -203,6 +203,7 @@ static void locate_global(kcsim_access *access) {
 void kcsim_access_locate(kcsim_access *access) {
     const kcsim_block *block = access->warp->block;
     const kcsim_grid *launch = block->launch;
+    access->shadowed = 0;
     if (launch->check_alignment)
         drop(access, KCSIM_FINDING_MISALIGNED, misaligned_lanes(access),
              "addresses are multiples of the size");
@@ -222,7 +223,7 @@ void kcsim_access_locate(kcsim_access *access) {
         break;
     default: locate_global(access); break;
     }
-    if (!launch->track) access->shadowed = 0;
+    access->shadowed &= launch->track ? access->mask : 0;
 }
 
 /* ---- races ---- */

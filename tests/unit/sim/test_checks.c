@@ -1,0 +1,271 @@
+/* Every check: a kernel that is wrong and is caught, and its twin that is right and is not. */
+#include "tests/unit/sim/machine_test.h"
+
+typedef struct expectation {
+    const char *kind; /* NULL: nothing is found */
+    const char *text;
+} expectation;
+
+/* `in` holds 64 KiB of zeros, `out` nothing. */
+static void run_with(const kcsim_options *options, const char *ptx, uint32_t grid, uint32_t block, size_t shared,
+                     expectation expected) {
+    static const uint8_t zeros[1 << 16];
+    machine_test test = machine_open(options, "sm_90a", ptx, sizeof zeros);
+    machine_write(&test, test.in, zeros, sizeof zeros);
+    kcsim_status status = machine_launch(&test, grid, block, shared);
+    if (expected.kind) {
+        assert_true(machine_found(&test, expected.kind, expected.text));
+        assert_int_equal(status, KCSIM_FAULT);
+        assert_non_null(strstr(kcsim_last_fault(test.machine), "in kernel k"));
+    } else {
+        if (status != KCSIM_OK) print_error("%s\n", kcsim_last_fault(test.machine));
+        assert_int_equal(status, KCSIM_OK);
+        assert_int_equal(kcsim_finding_count(test.machine), 0);
+    }
+    machine_close(&test);
+}
+
+static void broken(const char *ptx, uint32_t block, const char *kind, const char *text) {
+    run_with(NULL, ptx, 1, block, 0, (expectation){kind, text});
+}
+
+static void right(const char *ptx, uint32_t block) {
+    run_with(NULL, ptx, 1, block, 0, (expectation){0});
+}
+
+#define SHARED_KERNEL(body)                                                                        \
+    PTX_HEADER ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n.shared .align 16 .b8 tile[4096];\n" PTX_REGISTERS \
+               "ld.param.u64 %d0, [out];\nld.param.u64 %d1, [in];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %d4, %r0, 8;\n" \
+               "add.s64 %d2, %d0, %d4;\nadd.s64 %d3, %d1, %d4;\nmov.b32 %r1, tile;\nshl.b32 %r2, %r0, 2;\n" \
+               "add.s32 %r3, %r1, %r2;\n" body "\nret;\n}\n"
+
+static void test_out_of_bounds(void **state) {
+    (void)state;
+    broken(PTX_KERNEL("ld.global.b32 %r1, [%d1+65536];"), 32, "out_of_bounds", "\"space\": \"global\"");
+    broken(PTX_KERNEL("ld.global.b32 %r1, [%d1+65536];"), 32, "out_of_bounds", "65536 bytes past the start");
+    broken(PTX_KERNEL("ld.global.b32 %r1, [%d1+-4];"), 32, "out_of_bounds", NULL);
+    broken(PTX_KERNEL("st.global.b32 [%d2+65500], 1;"), 32, "out_of_bounds", "\"thread\": [5, 0, 0]");
+    broken(PTX_KERNEL("ld.b32 %r1, [0];"), 32, "out_of_bounds", "no allocation");
+    broken(SHARED_KERNEL("ld.shared.b32 %r4, [%r3+4096];"), 32, "out_of_bounds", "\"space\": \"shared\"");
+    broken(SHARED_KERNEL("st.shared.b32 [%r3+4000], %r0;"), 32, "out_of_bounds", "there are 4096 bytes");
+    broken(PTX_KERNEL("ld.param.b32 %r1, [in+8];"), 1, "out_of_bounds", "\"space\": \"param\"");
+    broken(PTX_KERNEL("atom.global.add.u32 %r1, [%d1+65536], 1;"), 1, "out_of_bounds", "atom.global.add.u32");
+    right(PTX_KERNEL("ld.global.b32 %r1, [%d1+65532];"), 32);
+    right(SHARED_KERNEL("st.shared.b32 [%r3+3968], %r0;"), 32);
+    /* Of the lanes of one store, those that are wrong: 8 bytes each, so lanes 8 and up of 65472 on. */
+    broken(PTX_KERNEL("st.global.b64 [%d2+65472], %d0;"), 32, "out_of_bounds", "\"count\": 24");
+}
+
+static void test_freed_memory(void **state) {
+    uint64_t extra;
+    (void)state;
+    machine_test test = machine_open(NULL, "sm_90a", PTX_KERNEL("ld.global.b32 %r1, [%d1];"), 4096);
+    assert_int_equal(kcsim_mem_alloc(test.machine, 4096, &extra), KCSIM_OK);
+    assert_int_equal(kcsim_mem_free(test.machine, test.in), KCSIM_OK);
+    assert_int_equal(machine_launch(&test, 1, 32, 0), KCSIM_FAULT);
+    assert_true(machine_found(&test, "out_of_bounds", "freed"));
+    machine_close(&test);
+}
+
+static void test_misaligned(void **state) {
+    (void)state;
+    broken(PTX_KERNEL("ld.global.b32 %r1, [%d1+2];"), 32, "misaligned", "\"size\": 4");
+    broken(PTX_KERNEL("ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%d3];"), 32, "misaligned", "\"count\": 16");
+    broken(SHARED_KERNEL("ld.shared.b64 %d5, [%r3];"), 32, "misaligned", "\"thread\": [1, 0, 0]");
+    right(PTX_KERNEL("ld.global.v2.b32 {%r1, %r2}, [%d3];"), 32);
+}
+
+static void test_uninitialized(void **state) {
+    (void)state;
+    /* memory never written */
+    broken(PTX_KERNEL("ld.global.b32 %r1, [%d2];\nst.global.b32 [%d2+8192], %r1;"), 32, "uninitialized", "stored");
+    broken(PTX_KERNEL("ld.global.b32 %r1, [%d2];\nadd.s32 %r1, %r1, 1;\nmul.lo.s32 %r2, %r1, 0;\nsetp.eq.b32 %p1, %r2, 0;\n"
+                      "@%p1 bra end;\nst.global.b32 [%d2], 1;\nend:"), 32, "uninitialized", "predicate");
+    broken(PTX_KERNEL("ld.global.b64 %d5, [%d2];\nadd.s64 %d5, %d1, %d5;\nld.global.b32 %r1, [%d5];"), 32, "uninitialized",
+           "address");
+    broken(SHARED_KERNEL("ld.shared.b32 %r4, [%r3];\nst.global.b32 [%d2], %r4;"), 32, "uninitialized", NULL);
+    /* a register that is written on one path only */
+    broken(PTX_KERNEL("setp.gt.u32 %p1, %r0, 7;\n@%p1 bra skip;\nmov.b32 %r5, 1;\nskip:\nst.global.b32 [%d2], %r5;"), 32,
+           "uninitialized", "\"count\": 24");
+    right(PTX_KERNEL("setp.gt.u32 %p1, %r0, 7;\nmov.b32 %r5, 2;\n@%p1 bra skip;\nmov.b32 %r5, 1;\nskip:\nst.global.b32 [%d2], %r5;"),
+          32);
+    /* loaded, but never used; copied within shared memory; masked out */
+    right(PTX_KERNEL("ld.global.b32 %r1, [%d2];\nadd.s32 %r1, %r1, 1;"), 32);
+    right(SHARED_KERNEL("ld.shared.b32 %r4, [%r3];\nst.shared.b32 [%r3+512], %r4;"), 32);
+    right(PTX_KERNEL("ld.global.b32 %r1, [%d2];\nand.b32 %r1, %r1, 0;\nst.global.b32 [%d2], %r1;"), 32);
+    /* half a word is there, and only that half is used */
+    right(PTX_KERNEL("st.global.b16 [%d2], 5;\nld.global.b32 %r1, [%d2];\nand.b32 %r2, %r1, 0xffff;\nst.global.b32 [%d2+16384], %r2;"),
+          32);
+    right(PTX_KERNEL("st.global.b16 [%d2+2], 5;\nld.global.b32 %r1, [%d2];\nshr.u32 %r2, %r1, 16;\nmov.b32 {%h1, %h2}, %r1;\n"
+                     "st.global.b32 [%d2+16384], %r2;\nst.global.b16 [%d2+24576], %h2;"), 32);
+    broken(PTX_KERNEL("st.global.b16 [%d2], 5;\nld.global.b32 %r1, [%d2];\nshr.u32 %r2, %r1, 16;\nst.global.b32 [%d2+16384], %r2;"),
+           32, "uninitialized", NULL);
+    /* a shuffle from a lane that is not there; a reduction over something undefined */
+    broken(PTX_KERNEL("setp.gt.u32 %p1, %r0, 15;\n@%p1 bra end;\nshfl.sync.down.b32 %r3, %r0, 8, 31, 0xffff;\n"
+                      "st.global.b32 [%d2], %r3;\nend:"), 32, "uninitialized", "\"count\": 8");
+    right(PTX_KERNEL("setp.gt.u32 %p1, %r0, 15;\n@%p1 bra end;\nshfl.sync.down.b32 %r3, %r0, 8, 15, 0xffff;\n"
+                     "st.global.b32 [%d2], %r3;\nend:"), 32);
+}
+
+static void test_shared_races(void **state) {
+    (void)state;
+    /* warp 1 reads what warp 0 wrote */
+#define NEIGHBOUR(between)                                                                         \
+    SHARED_KERNEL("st.shared.b32 [%r3], %r0;\n" between "xor.b32 %r4, %r0, 32;\nshl.b32 %r4, %r4, 2;\nadd.s32 %r4, %r1, %r4;\n" \
+                  "ld.shared.b32 %r5, [%r4];\nst.global.b32 [%d2], %r5;")
+    broken(NEIGHBOUR(""), 64, "race", "no barrier");
+    right(NEIGHBOUR("bar.sync 0;\n"), 64);
+    right(NEIGHBOUR("bar.sync 3, 64;\n"), 64);
+    /* the barrier at the loop's end is missing: the next round's store meets this round's loads */
+#define ROUNDS(end)                                                                                \
+    SHARED_KERNEL("mov.b32 %r6, 0;\nagain: st.shared.b32 [%r3], %r6;\nbar.sync 0;\nxor.b32 %r4, %r0, 32;\nshl.b32 %r4, %r4, 2;\n" \
+                  "add.s32 %r4, %r1, %r4;\nld.shared.b32 %r5, [%r4];\n" end                        \
+                  "add.s32 %r6, %r6, 1;\nsetp.ne.b32 %p1, %r6, 4;\n@%p1 bra again;\nst.global.b32 [%d2], %r5;")
+    broken(ROUNDS(""), 64, "race", NULL);
+    right(ROUNDS("bar.sync 0;\n"), 64);
+    /* two warps store to one word; one warp's lanes store different values to one word */
+    broken(SHARED_KERNEL("st.shared.b32 [%r1], 7;"), 64, "race", NULL);
+    right(SHARED_KERNEL("st.shared.b32 [%r1], 7;"), 32);
+    broken(SHARED_KERNEL("st.shared.b32 [%r1], %r0;"), 32, "race", "lanes of one warp");
+    /* halves of one word belong to two warps */
+    right(SHARED_KERNEL("shr.u32 %r4, %r0, 5;\nshl.b32 %r4, %r4, 1;\nand.b32 %r5, %r0, 31;\nshl.b32 %r5, %r5, 2;\n"
+                        "add.s32 %r4, %r4, %r5;\nadd.s32 %r4, %r1, %r4;\ncvt.u16.u32 %h1, %r0;\nst.shared.b16 [%r4], %h1;"),
+          64);
+    /* atomics do not race with each other, but with plain loads */
+    right(SHARED_KERNEL("atom.shared.add.u32 %r4, [%r1], 1;"), 64);
+    broken(SHARED_KERNEL("atom.shared.add.u32 %r4, [%r1], 1;\nld.shared.b32 %r5, [%r1];"), 64, "race", NULL);
+    /* many readers, then a writer */
+    broken(SHARED_KERNEL("st.shared.b32 [%r3], 1;\nbar.sync 0;\nld.shared.b32 %r5, [%r1];\nsetp.ne.b32 %p1, %r0, 0;\n"
+                         "@%p1 bra end;\nst.shared.b32 [%r1], 2;\nend:"), 96, "race", NULL);
+    right(SHARED_KERNEL("st.shared.b32 [%r3], 1;\nbar.sync 0;\nld.shared.b32 %r5, [%r1];\nbar.sync 0;\nsetp.ne.b32 %p1, %r0, 0;\n"
+                        "@%p1 bra end;\nst.shared.b32 [%r1], 2;\nend:"), 96);
+    /* a named barrier orders only those that take part */
+    broken(SHARED_KERNEL("shr.u32 %r4, %r0, 6;\nst.shared.b32 [%r3], %r0;\nadd.s32 %r5, %r4, 1;\nbar.sync %r5, 64;\n"
+                         "xor.b32 %r4, %r0, 64;\nshl.b32 %r4, %r4, 2;\nadd.s32 %r4, %r1, %r4;\nld.shared.b32 %r5, [%r4];"),
+           128, "race", NULL);
+    right(SHARED_KERNEL("shr.u32 %r4, %r0, 6;\nst.shared.b32 [%r3], %r0;\nadd.s32 %r5, %r4, 1;\nbar.sync %r5, 64;\n"
+                        "xor.b32 %r4, %r0, 32;\nshl.b32 %r4, %r4, 2;\nadd.s32 %r4, %r1, %r4;\nld.shared.b32 %r5, [%r4];"),
+          128);
+}
+
+static void test_barrier_divergence(void **state) {
+    (void)state;
+    broken(PTX_KERNEL("setp.gt.u32 %p1, %r0, 15;\n@%p1 bra end;\nbar.sync 0;\nend:"), 32, "barrier_divergence", "lanes");
+    broken(PTX_KERNEL("setp.gt.u32 %p1, %r0, 15;\n@%p1 bra other;\nbar.sync 0;\nbra end;\nother: bar.sync 0;\nend:"), 32,
+           "barrier_divergence", "different instructions");
+    broken(PTX_KERNEL("setp.gt.u32 %p1, %r0, 47;\n@%p1 ret;\nbar.sync 0;"), 64, "barrier_divergence", "exited");
+    broken(PTX_KERNEL("setp.gt.u32 %p1, %r0, 15;\n@%p1 bra other;\nbar.sync 1;\nbra end;\nother: bar.sync 2;\nend:"), 32,
+           "barrier_divergence", "barrier 1");
+    right(PTX_KERNEL("setp.gt.u32 %p1, %r0, 15;\n@%p1 bra other;\nadd.s32 %r1, %r0, 1;\nother: bar.sync 0;"), 32);
+    /* whole warps may leave: exiting threads do not hold a barrier up */
+    right(PTX_KERNEL("setp.gt.u32 %p1, %r0, 31;\n@%p1 ret;\nbar.sync 0;"), 64);
+    right(PTX_KERNEL("bar.sync 0;\nbar.sync 0;"), 48);
+}
+
+static void test_deadlock(void **state) {
+    (void)state;
+    broken(PTX_KERNEL("setp.gt.u32 %p1, %r0, 31;\n@%p1 bra other;\nbar.sync 1;\nbra end;\nother: bar.sync 2;\nend:"), 64,
+           "deadlock", "warp 1 lanes ffffffff wait at barrier 2");
+    broken(PTX_KERNEL("bar.sync 1, 96;"), 64, "deadlock", NULL);
+    broken(PTX_KERNEL("again: ld.volatile.global.b32 %r1, [%d1];\nsetp.eq.b32 %p1, %r1, 0;\n@%p1 bra again;"), 32, "deadlock",
+           "polls");
+    broken(SHARED_KERNEL("st.volatile.shared.b32 [%r1], 0;\nagain: ld.volatile.shared.b32 %r4, [%r1];\n"
+                         "setp.eq.b32 %p1, %r4, 0;\n@%p1 bra again;"), 32, "deadlock", "polls");
+    broken(PTX_KERNEL("setp.gt.u32 %p1, %r0, 15;\n@%p1 bra end;\nbar.warp.sync 0x1ffff;\nbra over;\n"
+                      "end: bar.sync 0;\nover:"), 32, "barrier_divergence", "wait");
+    /* one block waits for another that does come */
+    run_with(NULL, PTX_KERNEL("mov.u32 %r7, %ctaid.x;\nsetp.eq.b32 %p2, %r7, 1;\n@%p2 bra give;\n"
+                              "again: ld.volatile.global.b32 %r1, [%d1];\nsetp.eq.b32 %p1, %r1, 0;\n@%p1 bra again;\nbra end;\n"
+                              "give: st.volatile.global.b32 [%d1], 1;\nend:"), 2, 1, 0, (expectation){0});
+}
+
+static void test_trap(void **state) {
+    (void)state;
+    kcsim_options options = kcsim_options_default();
+    options.checks = 0;
+    machine_test test = machine_open(&options, "sm_90a", PTX_KERNEL("trap;"), 64);
+    assert_int_equal(machine_launch(&test, 1, 32, 0), KCSIM_FAULT);
+    assert_non_null(strstr(kcsim_last_fault(test.machine), "trap"));
+    machine_close(&test);
+}
+
+static void limit(const char *ptx, uint32_t grid, uint32_t block, size_t shared, const char *text) {
+    machine_test test = machine_open(NULL, "sm_90a", ptx, 64);
+    assert_int_equal(machine_launch(&test, grid, block, shared), KCSIM_LAUNCH_LIMIT);
+    assert_true(machine_found(&test, "launch_limit", text));
+    machine_close(&test);
+}
+
+static void test_launch_limits(void **state) {
+    (void)state;
+    limit(PTX_KERNEL(""), 1, 1025, 0, "1024");
+    limit(PTX_KERNEL(""), 1, 32, 50 * 1024, "49152");
+    limit(PTX_KERNEL_LIMITS(".maxntid 128, 1, 1\n", ""), 1, 160, 0, "allows 128");
+    limit(PTX_KERNEL_LIMITS(".reqntid 128\n", ""), 1, 64, 0, "requires 128");
+    limit(PTX_KERNEL_LIMITS(".reqnctapercluster 2, 1, 1\n", ""), 2, 64, 0, "clusters");
+    machine_test test = machine_open(NULL, "sm_90a", PTX_KERNEL(""), 64);
+    uint64_t params[2] = {test.out, test.in};
+    kcsim_launch_config config = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .dynamic_shared = 200 << 10, .shared_limit = 227 << 10};
+    assert_int_equal(kcsim_launch(test.machine, test.function, &config, params, sizeof params), KCSIM_OK);
+    assert_int_equal(kcsim_launch(test.machine, test.function, &config, params, 8), KCSIM_INVALID);
+    config.grid[1] = 0;
+    assert_int_equal(kcsim_launch(test.machine, test.function, &config, params, sizeof params), KCSIM_INVALID);
+    machine_close(&test);
+}
+
+/* With `report` a wrong access is skipped and the launch goes on; with the check off nothing is found. */
+static void test_options(void **state) {
+    static const char ptx[] = PTX_KERNEL("ld.global.b32 %r1, [%d1+65536];\nadd.s32 %r1, %r1, 3;\nst.global.b32 [%d2], %r1;");
+    kcsim_options options = kcsim_options_default();
+    const char *bad;
+    (void)state;
+    options.on_finding = KCSIM_ON_FINDING_REPORT;
+    machine_test test = machine_open(&options, "sm_90a", ptx, 1 << 16);
+    assert_int_equal(machine_launch(&test, 1, 32, 0), KCSIM_OK);
+    assert_true(machine_found(&test, "out_of_bounds", "\"count\": 32"));
+    assert_int_equal(*(uint32_t *)kcsim_mem_host(test.machine, test.out, 4), 3);
+    kcsim_reset_counters(test.machine);
+    assert_int_equal(kcsim_finding_count(test.machine), 0);
+    machine_close(&test);
+    assert_true(kcsim_checks_parse("race,misaligned", &options.checks, &bad));
+    assert_int_equal(options.checks, KCSIM_CHECK_RACE | KCSIM_CHECK_MISALIGNED);
+    run_with(&options, ptx, 1, 32, 0, (expectation){0});
+    assert_true(kcsim_checks_parse("none", &options.checks, &bad));
+    assert_int_equal(options.checks, 0);
+    assert_true(kcsim_checks_parse("all", &options.checks, &bad));
+    assert_int_equal(options.checks, KCSIM_CHECK_ALL);
+    assert_false(kcsim_checks_parse("race,speed", &options.checks, &bad));
+    assert_string_equal(bad, "speed");
+}
+
+/* The same findings, to the byte, on any number of host threads. */
+static void test_findings_repeat(void **state) {
+    static const char ptx[] = PTX_KERNEL("mov.u32 %r7, %ctaid.x;\nmul.lo.s32 %r8, %r7, 1000;\ncvt.u64.u32 %d5, %r8;\n"
+                                         "add.s64 %d6, %d2, %d5;\nst.global.b64 [%d6+1], %d5;\nst.global.b64 [%d6+65000], %d5;");
+    char *first = NULL;
+    (void)state;
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        kcsim_options options = kcsim_options_default();
+        options.host_threads = threads;
+        machine_test test = machine_open(&options, "sm_90a", ptx, 1 << 16);
+        assert_int_equal(machine_launch(&test, 60, 64, 0), KCSIM_FAULT);
+        char *json = kcsim_counters_json(test.machine);
+        if (first) assert_string_equal(json, first);
+        if (!first)
+            first = json;
+        else
+            free(json);
+        machine_close(&test);
+    }
+    free(first);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_out_of_bounds), cmocka_unit_test(test_freed_memory),  cmocka_unit_test(test_misaligned),
+        cmocka_unit_test(test_uninitialized), cmocka_unit_test(test_shared_races),  cmocka_unit_test(test_barrier_divergence),
+        cmocka_unit_test(test_deadlock),      cmocka_unit_test(test_trap),          cmocka_unit_test(test_launch_limits),
+        cmocka_unit_test(test_options),       cmocka_unit_test(test_findings_repeat),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
