@@ -275,7 +275,9 @@ static void reduce_tree(kc_interp *m, const kc_op *op, const bool *reduced, kc_i
     for (int i = 0; i < n; i++) {
         kc_interp_value *kept = make_kept(m, op, kc_interp_operand(m, op, i), reduced, false);
         kc_interp_value *flat = length > 0 ? results[i] : args[i];
-        results[i] = kc_interp_broadcast(m, op, flat, 1, &kept->n);
+        kc_interp_value list = *flat; // a constant of the combiner stands for all lines
+        list.rank = 1, list.shape[0] = flat->n;
+        results[i] = kc_interp_broadcast(m, op, &list, 1, &kept->n);
         results[i]->rank = kept->rank;
         memcpy(results[i]->shape, kept->shape, sizeof kept->shape);
         if (depth > 1 && combiner_rounds(op)) scale_bounds(results[i], (double)(length - 1) / depth);

@@ -1,0 +1,359 @@
+// Functions to compare before and after each pass. What an input is filled with goes by the first letters of its name:
+//   q..  multiples of 1/4 between -2 and 2, with ties, NaN and infinities     z..  multiples of 1/4, finite
+//   p..  positive                                                             k..  indices -2 to 6
+//   others  about normal; integers -9 to 9; bools either
+// dims: cases, divided by ";". `[general]` behind a case: base addresses are aligned to one element only.
+typedef struct {
+    const char *name, *dims, *text;
+} model;
+
+static const model models[] = {
+    {"saxpy", "N=1; N=7; N=1024; N=1027 [general]; N=4096; N=0",
+     "func @f(%a: f32[], %x: f32[N], %y: f32[N]) -> (z: f32[N]) dims {N: 0..2147483647} {\n"
+     "  %0 = broadcast %a : f32[N]\n"
+     "  %1 = mul %0, %x : f32[N]\n"
+     "  %2 = add %1, %y : f32[N]\n"
+     "  return %2\n}\n"},
+    {"functions", "N=129; N=256",
+     "func @f(%x: f32[N], %p: f32[N]) -> (a: f32[N], b: f32[N], c: f32[N]) dims {N: 0..100000} {\n"
+     "  %0 = exp %x : f32[N]\n"
+     "  %1 = log %p : f32[N]\n"
+     "  %2 = tanh %x : f32[N]\n"
+     "  %3 = sqrt %p : f32[N]\n"
+     "  %4 = rsqrt %p : f32[N]\n"
+     "  %5 = add %0, %1 : f32[N]\n"
+     "  %6 = mul %2, %3 : f32[N]\n"
+     "  %7 = erf %4 : f32[N]\n"
+     "  return %5, %6, %7\n}\n"},
+    {"activations", "M=3,N=50; M=2,N=64",
+     "func @f(%x: f32[M, N]) -> (a: f32[M, N], b: f32[M, N], c: f32[M, N], d: f32[M, N], e: f32[M, N]) dims {M: 0..1000, N: 0..100000} {\n"
+     "  %a = sigmoid %x : f32[M, N]\n"
+     "  %b = gelu %x : f32[M, N]\n"
+     "  %c = gelu_tanh %x : f32[M, N]\n"
+     "  %d = silu %x : f32[M, N]\n"
+     "  %e = relu %x : f32[M, N]\n"
+     "  return %a, %b, %c, %d, %e\n}\n"},
+    {"half_in_half_out", "N=5; N=1000; N=2048",
+     "func @f(%x: f16[N], %y: bf16[N]) -> (z: f16[N], w: bf16[N]) dims {N: 0..2147483647} {\n"
+     "  %0 = cast %x {dtype = f32} : f32[N]\n"
+     "  %1 = cast %y {dtype = f32} : f32[N]\n"
+     "  %2 = mul %0, %1 : f32[N]\n"
+     "  %3 = cast %2 {dtype = f16} : f16[N]\n"
+     "  %4 = add %0, %1 : f32[N]\n"
+     "  %5 = cast %4 {dtype = bf16} : bf16[N]\n"
+     "  return %3, %5\n}\n"},
+    {"integers", "N=300",
+     "func @f(%x: i32[N], %y: i32[N], %b: i8[N], %u: u8[N]) -> (z: i32[N], w: i8[N], v: i64[N]) dims {N: 0..100000} {\n"
+     "  %c = const {integer = 3} : i32[N]\n"
+     "  %0 = mul %x, %y : i32[N]\n"
+     "  %1 = floordiv %0, %c : i32[N]\n"
+     "  %2 = mod %x, %c : i32[N]\n"
+     "  %3 = sub %1, %2 : i32[N]\n"
+     "  %4 = mul %b, %b : i8[N]\n"
+     "  %5 = abs %4 : i8[N]\n"
+     "  %6 = cast %u {dtype = i64} : i64[N]\n"
+     "  %7 = cast %x {dtype = i64} : i64[N]\n"
+     "  %8 = max %6, %7 : i64[N]\n"
+     "  return %3, %5, %8\n}\n"},
+    {"select_and_compare", "N=257; N=1024",
+     "func @f(%q: f32[N], %q2: f32[N], %c: bool[N]) -> (z: f32[N], w: bool[N]) dims {N: 0..100000} {\n"
+     "  %0 = lt %q, %q2 : bool[N]\n"
+     "  %1 = and %0, %c : bool[N]\n"
+     "  %2 = select %1, %q, %q2 : f32[N]\n"
+     "  %3 = max %q, %q2 : f32[N]\n"
+     "  %4 = min %2, %3 : f32[N]\n"
+     "  %5 = ne %q, %q : bool[N]\n"
+     "  %6 = or %5, %1 : bool[N]\n"
+     "  return %4, %6\n}\n"},
+    {"broadcast_row_and_column", "M=5,N=9; M=64,N=64; M=1,N=1; M=130,N=1; M=1,N=130; M=33,N=68 [general]",
+     "func @f(%x: f32[M, N], %r: f32[N], %c: f32[M]) -> (z: f32[M, N]) dims {M: 0..100000, N: 0..100000} {\n"
+     "  %0 = broadcast %r : f32[M, N]\n"
+     "  %1 = reshape %c : f32[M, 1]\n"
+     "  %2 = broadcast %1 : f32[M, N]\n"
+     "  %3 = mul %x, %0 : f32[M, N]\n"
+     "  %4 = add %3, %2 : f32[M, N]\n"
+     "  return %4\n}\n"},
+    {"strided", "M=5,N=8,ld=8; M=5,N=9,ld=11; M=3,N=4,ld=20",
+     "func @f(%x: f32[M, N]@[ld, 1]) -> (z: f32[M, N]) dims {M: 0..1000, N: 0..1000, ld} {\n"
+     "  %0 = add %x, %x : f32[M, N]\n"
+     "  return %0\n}\n"},
+    {"in_place", "N=77; N=2048",
+     "func @f(%x: f32[N]) -> (z: f32[N] alias x) dims {N: 0..100000} {\n"
+     "  %0 = exp %x : f32[N]\n"
+     "  return %0\n}\n"},
+    {"in_place_sum", "N=77; N=2048",
+     "func @f(%x: f32[N]) -> (z: f32[N] alias x) dims {N: 1..100000} {\n"
+     "  %0 = mean %x {axes = [0], keepdims = 1} : f32[1]\n"
+     "  %1 = broadcast %0 : f32[N]\n"
+     "  %2 = sub %x, %1 : f32[N]\n"
+     "  return %2\n}\n"},
+
+    // ---- reductions
+    {"sum_last", "M=4,N=1; M=3,N=7; M=5,N=128; M=2,N=1000; M=2,N=1024; M=1,N=9000; M=2,N=20000; M=3,N=0; M=0,N=4; M=3,N=130 [general]",
+     "func @f(%x: f32[M, N]) -> (z: f32[M]) dims {M: 0..100000, N: 0..100000} {\n"
+     "  %0 = sum %x {axes = [1]} : f32[M]\n"
+     "  return %0\n}\n"},
+    {"sum_first", "M=1,N=4; M=7,N=3; M=128,N=5; M=1000,N=6; M=9000,N=2; M=40,N=64",
+     "func @f(%x: f32[M, N]) -> (z: f32[N]) dims {M: 0..100000, N: 0..100000} {\n"
+     "  %0 = sum %x {axes = [0]} : f32[N]\n"
+     "  return %0\n}\n"},
+    {"sum_middle", "A=2,B=5,C=3; A=3,B=70,C=32; A=1,B=1,C=1",
+     "func @f(%x: f32[A, B, C]) -> (z: f32[A, 1, C]) dims {A: 0..1000, B: 0..1000, C: 0..1000} {\n"
+     "  %0 = sum %x {axes = [1], keepdims = 1} : f32[A, 1, C]\n"
+     "  return %0\n}\n"},
+    {"sum_outer_two", "A=2,B=5,C=3; A=9,B=4,C=33",
+     "func @f(%x: f32[A, B, C]) -> (z: f32[B]) dims {A: 0..1000, B: 0..1000, C: 0..1000} {\n"
+     "  %0 = sum %x {axes = [0, 2]} : f32[B]\n"
+     "  return %0\n}\n"},
+    {"sum_all", "M=3,N=5; M=64,N=65; M=1,N=1; M=120,N=100",
+     "func @f(%x: f32[M, N]) -> (z: f32[]) dims {M: 0..1000, N: 0..1000} {\n"
+     "  %0 = sum %x {axes = [0, 1]} : f32[]\n"
+     "  return %0\n}\n"},
+    {"sums_of_integers", "M=3,N=50; M=2,N=300",
+     "func @f(%x: i32[M, N], %y: i64[M, N]) -> (z: i32[M], w: i64[M], v: i32[M]) dims {M: 0..1000, N: 0..1000} {\n"
+     "  %0 = sum %x {axes = [1]} : i32[M]\n"
+     "  %1 = prod %y {axes = [1]} : i64[M]\n"
+     "  %2 = amin %x {axes = [1]} : i32[M]\n"
+     "  return %0, %1, %2\n}\n"},
+    {"largest_with_nan", "M=40,N=3; M=3,N=77; M=2,N=2000; M=5,N=1; M=2,N=0",
+     "func @f(%q: f32[M, N], %h: f16[M, N]) -> (z: f32[M], w: f32[M], v: f16[M]) dims {M: 0..100000, N: 0..100000} {\n"
+     "  %0 = amax %q {axes = [1]} : f32[M]\n"
+     "  %1 = amin %q {axes = [1]} : f32[M]\n"
+     "  %2 = amax %h {axes = [1]} : f16[M]\n"
+     "  return %0, %1, %2\n}\n"},
+    {"prod", "M=3,N=9; M=2,N=40",
+     "func @f(%x: f32[M, N]) -> (z: f32[M]) dims {M: 0..1000, N: 0..1000} {\n"
+     "  %0 = prod %x {axes = [1]} : f32[M]\n"
+     "  return %0\n}\n"},
+    {"argmax_ties_and_nan", "M=40,N=3; M=30,N=17; M=4,N=1500; M=3,N=1; M=2,N=10000",
+     "func @f(%q: f32[M, N]) -> (z: i64[M], w: i64[M]) dims {M: 0..100000, N: 1..100000} {\n"
+     "  %0 = argmax %q {axes = [1]} : i64[M]\n"
+     "  %1 = argmin %q {axes = [1]} : i64[M]\n"
+     "  return %0, %1\n}\n"},
+    {"argmax_ties", "M=30,N=17; M=4,N=1500",
+     "func @f(%z: f32[M, N]) -> (i: i64[M]) dims {M: 0..100000, N: 1..100000} {\n"
+     "  %0 = argmax %z {axes = [1]} : i64[M]\n"
+     "  return %0\n}\n"},
+    {"argmax_first_axis", "M=5,N=30; M=300,N=7",
+     "func @f(%q: f32[M, N]) -> (z: i64[1, N]) dims {M: 1..100000, N: 0..100000} {\n"
+     "  %0 = argmax %q {axes = [0], keepdims = 1} : i64[1, N]\n"
+     "  return %0\n}\n"},
+    {"argmin_flat", "M=5,N=30; M=40,N=50",
+     "func @f(%z: i32[M, N]) -> (i: i64[]) dims {M: 1..1000, N: 1..1000} {\n"
+     "  %0 = argmin %z {axes = [0, 1]} : i64[]\n"
+     "  return %0\n}\n"},
+    {"mean_and_variance", "M=4,N=33; M=2,N=512; M=2,N=9001",
+     "func @f(%x: f32[M, N]) -> (m: f32[M], v: f32[M]) dims {M: 0..100000, N: 1..100000} {\n"
+     "  %0 = mean %x {axes = [1]} : f32[M]\n"
+     "  %1 = mul %x, %x : f32[M, N]\n"
+     "  %2 = mean %1 {axes = [1]} : f32[M]\n"
+     "  %3 = mul %0, %0 : f32[M]\n"
+     "  %4 = sub %2, %3 : f32[M]\n"
+     "  return %0, %4\n}\n"},
+    {"reduce_prologue_epilogue", "M=4,N=33; M=2,N=512",
+     "func @f(%x: f16[M, N], %s: f32[M]) -> (z: f16[M]) dims {M: 0..100000, N: 0..100000} {\n"
+     "  %0 = cast %x {dtype = f32} : f32[M, N]\n"
+     "  %1 = exp %0 : f32[M, N]\n"
+     "  %2 = sum %1 {axes = [1]} : f32[M]\n"
+     "  %3 = mul %2, %s : f32[M]\n"
+     "  %4 = cast %3 {dtype = f16} : f16[M]\n"
+     "  return %4\n}\n"},
+    {"sum_of_sums", "M=7,N=33",
+     "func @f(%x: f32[M, N]) -> (z: f32[]) dims {M: 0..1000, N: 0..1000} {\n"
+     "  %0 = sum %x {axes = [1]} : f32[M]\n"
+     "  %1 = exp %0 : f32[M]\n"
+     "  %2 = sum %1 {axes = [0]} : f32[]\n"
+     "  return %2\n}\n"},
+
+    // ---- rows
+    {"softmax", "M=3,N=5; M=2,N=128; M=2,N=1000; M=3,N=1024; M=1,N=8192; M=2,N=10001; M=0,N=4; M=4,N=130 [general]",
+     "func @f(%x: f32[M, N]) -> (z: f32[M, N]) dims {M: 0..100000, N: 0..100000} {\n"
+     "  %0 = softmax %x {axis = 1} : f32[M, N]\n"
+     "  return %0\n}\n"},
+    {"softmax_first_axis", "M=5,N=3; M=130,N=40",
+     "func @f(%x: f32[M, N]) -> (z: f32[M, N]) dims {M: 0..100000, N: 0..100000} {\n"
+     "  %0 = softmax %x {axis = 0} : f32[M, N]\n"
+     "  return %0\n}\n"},
+    {"softmax_special", "M=40,N=6",
+     "func @f(%q: f32[M, N]) -> (z: f32[M, N]) dims {M: 0..100000, N: 0..100000} {\n"
+     "  %0 = softmax %q {axis = 1} : f32[M, N]\n"
+     "  return %0\n}\n"},
+    {"log_softmax", "M=3,N=5; M=2,N=1000",
+     "func @f(%x: f32[M, N]) -> (z: f32[M, N]) dims {M: 0..100000, N: 0..100000} {\n"
+     "  %0 = log_softmax %x {axis = 1} : f32[M, N]\n"
+     "  return %0\n}\n"},
+    {"layernorm", "M=3,N=5; M=2,N=768; M=2,N=10000",
+     "func @f(%x: f32[M, N], %g: f32[N], %b: f32[N]) -> (z: f32[M, N]) dims {M: 0..100000, N: 1..100000} {\n"
+     "  %0 = layernorm %x, %g, %b {axis = 1, eps = 0.00001} : f32[M, N]\n"
+     "  return %0\n}\n"},
+    {"layernorm_half", "M=2,N=96",
+     "func @f(%x: f16[M, N], %g: f16[N], %b: f16[N]) -> (z: f16[M, N]) dims {M: 0..100000, N: 1..100000} {\n"
+     "  %0 = cast %x {dtype = f32} : f32[M, N]\n"
+     "  %1 = cast %g {dtype = f32} : f32[N]\n"
+     "  %2 = cast %b {dtype = f32} : f32[N]\n"
+     "  %3 = layernorm %0, %1, %2 {axis = 1, eps = 0.00001} : f32[M, N]\n"
+     "  %4 = cast %3 {dtype = f16} : f16[M, N]\n"
+     "  return %4\n}\n"},
+    {"rmsnorm_middle", "A=2,B=6,C=5; A=2,B=40,C=33",
+     "func @f(%x: f32[A, B, C], %g: f32[B]) -> (z: f32[A, B, C]) dims {A: 0..1000, B: 1..1000, C: 0..1000} {\n"
+     "  %0 = rmsnorm %x, %g {axis = 1, eps = 0.000001} : f32[A, B, C]\n"
+     "  return %0\n}\n"},
+
+    // ---- products
+    {"matmul", "M=1,N=1,K=1; M=5,N=7,K=3; M=64,N=64,K=16; M=65,N=130,K=33; M=16,N=16,K=100; M=3,N=4,K=0; M=0,N=4,K=4; M=33,N=36,K=20 [general]",
+     "func @f(%x: f32[M, K], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "  %0 = matmul %x, %w : f32[M, N]\n"
+     "  return %0\n}\n"},
+    {"matmul_transposed_a", "M=5,N=7,K=3; M=65,N=33,K=18; M=64,N=64,K=32",
+     "func @f(%x: f32[K, M], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "  %0 = matmul %x, %w {transpose_a = 1} : f32[M, N]\n"
+     "  return %0\n}\n"},
+    {"matmul_transposed_b", "M=5,N=7,K=3; M=65,N=33,K=18; M=15,N=64,K=32",
+     "func @f(%x: f32[M, K], %w: f32[N, K]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "  %0 = matmul %x, %w {transpose_b = 1} : f32[M, N]\n"
+     "  return %0\n}\n"},
+    {"matmul_transposed_both", "M=5,N=7,K=3; M=65,N=33,K=18",
+     "func @f(%x: f32[K, M], %w: f32[N, K]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "  %0 = matmul %x, %w {transpose_a = 1, transpose_b = 1} : f32[M, N]\n"
+     "  return %0\n}\n"},
+    {"matmul_batched", "B=3,M=5,N=7,K=9; B=2,M=64,N=20,K=16",
+     "func @f(%x: f32[B, M, K], %w: f32[B, K, N]) -> (y: f32[B, M, N]) dims {B: 0..1000, M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "  %0 = matmul %x, %w : f32[B, M, N]\n"
+     "  return %0\n}\n"},
+    {"matmul_broadcast_batch", "B=3,M=5,N=7,K=9",
+     "func @f(%x: f32[B, M, K], %w: f32[K, N]) -> (y: f32[B, M, N]) dims {B: 0..1000, M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "  %w2 = broadcast %w : f32[B, K, N]\n"
+     "  %0 = matmul %x, %w2 : f32[B, M, N]\n"
+     "  return %0\n}\n"},
+    {"matmul_integer", "M=5,N=7,K=30; M=64,N=70,K=33",
+     "func @f(%x: i8[M, K], %w: i8[K, N]) -> (y: i32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "  %0 = matmul %x, %w : i32[M, N]\n"
+     "  return %0\n}\n"},
+    {"linear_gelu", "M=5,N=7,K=9; M=70,N=65,K=48; M=1,N=64,K=64",
+     "func @f(%x: f16[M, K], %w: f16[K, N], %b: f16[N]) -> (y: f16[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "  %h = matmul %x, %w : f32[M, N]\n"
+     "  %0 = cast %b {dtype = f32} : f32[N]\n"
+     "  %1 = broadcast %0 : f32[M, N]\n"
+     "  %2 = add %h, %1 : f32[M, N]\n"
+     "  %3 = gelu %2 : f32[M, N]\n"
+     "  %4 = cast %3 {dtype = f16} : f16[M, N]\n"
+     "  return %4\n}\n"},
+    {"matrix_vector", "M=5,K=9; M=1,K=1; M=70,K=300; M=3,K=5000",
+     "func @f(%x: f32[M, K], %w: f32[K, 1]) -> (y: f32[M, 1]) dims {M: 0..100000, K: 0..100000} {\n"
+     "  %0 = matmul %x, %w : f32[M, 1]\n"
+     "  return %0\n}\n"},
+    {"vector_matrix", "N=5,K=9; N=70,K=300",
+     "func @f(%x: f32[1, K], %w: f32[K, N]) -> (y: f32[1, N]) dims {N: 0..100000, K: 0..100000} {\n"
+     "  %0 = matmul %x, %w : f32[1, N]\n"
+     "  return %0\n}\n"},
+    {"mlp", "M=5",
+     "func @f(%x: f32[M, 20], %v: f32[20, 30], %w: f32[30, 10]) -> (y: f32[M, 10], i: i64[M]) dims {M: 0..100000} {\n"
+     "  %0 = matmul %x, %v : f32[M, 30]\n"
+     "  %1 = relu %0 : f32[M, 30]\n"
+     "  %2 = matmul %1, %w : f32[M, 10]\n"
+     "  %3 = softmax %2 {axis = 1} : f32[M, 10]\n"
+     "  %4 = argmax %2 {axes = [1]} : i64[M]\n"
+     "  return %3, %4\n}\n"},
+
+    // ---- movement
+    {"transpose", "M=5,N=9; M=64,N=64; M=100,N=77; M=1,N=200; M=68,N=132",
+     "func @f(%x: f32[M, N]) -> (y: f32[N, M]) dims {M: 0..100000, N: 0..100000} {\n"
+     "  %0 = transpose %x {perm = [1, 0]} : f32[N, M]\n"
+     "  return %0\n}\n"},
+    {"transpose_three", "A=3,B=5,C=7; A=33,B=2,C=40",
+     "func @f(%x: f16[A, B, C]) -> (y: f16[C, A, B]) dims {A: 0..1000, B: 0..1000, C: 0..1000} {\n"
+     "  %0 = transpose %x {perm = [2, 0, 1]} : f16[C, A, B]\n"
+     "  return %0\n}\n"},
+    {"reshape", "M=6,N=10; M=1,N=4",
+     "func @f(%x: f32[M, N]) -> (y: f32[M * N], z: f32[M, N // 2, 2]) dims {M: 0..1000, N: 0..1000 multiple 2} {\n"
+     "  %0 = reshape %x : f32[M * N]\n"
+     "  %1 = reshape %x : f32[M, N // 2, 2]\n"
+     "  return %0, %1\n}\n"},
+    {"reshape_regroup", "",
+     "func @f(%x: f32[6, 10]) -> (y: f32[4, 15]) {\n"
+     "  %0 = exp %x : f32[6, 10]\n"
+     "  %1 = reshape %0 : f32[4, 15]\n"
+     "  return %1\n}\n"},
+    {"slice", "M=9,N=12; M=9,N=40",
+     "func @f(%x: f32[M, N]) -> (y: f32[M - 2, 3], z: f32[M, N]) dims {M: 4..1000, N: 9..1000} {\n"
+     "  %0 = slice %x {starts = [1, 7], steps = [1, -2]} : f32[M - 2, 3]\n"
+     "  %1 = slice %x {starts = [M - 1, 0], steps = [-1, 1]} : f32[M, N]\n"
+     "  return %0, %1\n}\n"},
+    {"concat", "M=3,N=5,P=4; M=3,N=0,P=4; M=20,N=64,P=64",
+     "func @f(%x: f32[M, N], %y: f32[M, P], %w: f32[M, N]) -> (z: f32[M, N + P + N]) dims {M: 0..1000, N: 0..1000, P: 0..1000} {\n"
+     "  %0 = exp %y : f32[M, P]\n"
+     "  %1 = concat %x, %0, %w {axis = 1} : f32[M, N + P + N]\n"
+     "  return %1\n}\n"},
+    {"concat_rows", "M=3,N=5,P=4",
+     "func @f(%x: f32[N, M], %y: f32[P, M]) -> (z: f32[N + P, M]) dims {M: 0..1000, N: 0..1000, P: 0..1000} {\n"
+     "  %1 = concat %x, %y {axis = 0} : f32[N + P, M]\n"
+     "  return %1\n}\n"},
+    {"pad", "M=3,N=5; M=30,N=64",
+     "func @f(%x: f32[M, N], %y: i32[M, N]) -> (z: f32[M + 3, N + 2], w: i32[M, N + 1]) dims {M: 0..1000, N: 0..1000} {\n"
+     "  %0 = pad %x {low = [1, 0], high = [2, 2], value = 1.5} : f32[M + 3, N + 2]\n"
+     "  %1 = pad %y {low = [0, 1], high = [0, 0], value = -7} : i32[M, N + 1]\n"
+     "  return %0, %1\n}\n"},
+    {"pad_then_sum", "M=3,N=5",
+     "func @f(%x: f32[M, N]) -> (z: f32[M + 1]) dims {M: 0..1000, N: 0..1000} {\n"
+     "  %0 = pad %x {low = [1, 0], high = [0, 2], value = 0.5} : f32[M + 1, N + 2]\n"
+     "  %1 = sum %0 {axes = [1]} : f32[M + 1]\n"
+     "  return %1\n}\n"},
+    {"gather_rows", "M=4,N=5,P=9; M=4,N=64,P=40",
+     "func @f(%x: f32[M, N], %k: i64[P]) -> (z: f32[P, N]) dims {M: 1..1000, N: 0..1000, P: 0..1000} {\n"
+     "  %0 = gather %x, %k {axis = 0} : f32[P, N]\n"
+     "  return %0\n}\n"},
+    {"gather_columns", "M=4,N=5,P=3,Q=2",
+     "func @f(%x: f32[M, N], %k: i32[P, Q]) -> (z: f32[M, P, Q]) dims {M: 1..1000, N: 1..1000, P: 0..1000, Q: 0..1000} {\n"
+     "  %0 = gather %x, %k {axis = 1} : f32[M, P, Q]\n"
+     "  return %0\n}\n"},
+    {"iota_and_sym", "M=4,N=50",
+     "func @f(%x: f32[M, N]) -> (z: f32[M, N]) dims {M: 0..1000, N: 0..1000} {\n"
+     "  %0 = iota {axis = 1} : i64[M, N]\n"
+     "  %1 = cast %0 {dtype = f32} : f32[M, N]\n"
+     "  %2 = sym {expr = M * N + 1} : f32[]\n"
+     "  %3 = broadcast %2 : f32[M, N]\n"
+     "  %4 = mul %1, %3 : f32[M, N]\n"
+     "  %5 = add %4, %x : f32[M, N]\n"
+     "  return %5\n}\n"},
+    {"transpose_then_matmul", "M=5,N=7,K=9",
+     "func @f(%x: f32[K, M], %w: f32[N, K]) -> (y: f32[N, M]) dims {M: 0..1000, N: 0..1000, K: 0..1000} {\n"
+     "  %0 = transpose %x {perm = [1, 0]} : f32[M, K]\n"
+     "  %1 = matmul %0, %w {transpose_b = 1} : f32[M, N]\n"
+     "  %2 = transpose %1 {perm = [1, 0]} : f32[N, M]\n"
+     "  return %2\n}\n"},
+    {"transpose_then_softmax", "M=5,N=7",
+     "func @f(%x: f32[N, M]) -> (y: f32[M, N]) dims {M: 0..1000, N: 0..1000} {\n"
+     "  %0 = transpose %x {perm = [1, 0]} : f32[M, N]\n"
+     "  %1 = softmax %0 {axis = 1} : f32[M, N]\n"
+     "  return %1\n}\n"},
+    {"attention_by_hand", "S=9,D=8",
+     "func @f(%q1: f32[S, D], %w: f32[S, D], %v: f32[S, D]) -> (y: f32[S, D]) dims {S: 1..1000, D: 1..1000} {\n"
+     "  %n = exp %w : f32[S, D]\n"
+     "  %0 = matmul %n, %w {transpose_b = 1} : f32[S, S]\n"
+     "  %1 = softmax %0 {axis = 1} : f32[S, S]\n"
+     "  %2 = matmul %1, %v : f32[S, D]\n"
+     "  return %2\n}\n"},
+    {"identity", "N=6; N=1024",
+     "func @f(%x: f32[N]) -> (y: f32[N], z: f32[N]) dims {N: 0..1000000} {\n"
+     "  %0 = exp %x : f32[N]\n"
+     "  return %x, %0\n}\n"},
+    {"same_output_twice", "N=6",
+     "func @f(%x: f32[N]) -> (y: f32[N], z: f32[N]) dims {N: 0..1000000} {\n"
+     "  %0 = exp %x : f32[N]\n"
+     "  return %0, %0\n}\n"},
+    {"constant_output", "N=6",
+     "func @f(%x: f32[N]) -> (y: f32[N], z: i64[N]) dims {N: 0..1000000} {\n"
+     "  %0 = const {value = 0.1} : f32[N]\n"
+     "  %1 = iota {axis = 0} : i64[N]\n"
+     "  return %0, %1\n}\n"},
+    {"fixed_sizes", "",
+     "func @f(%x: f32[24, 100], %w: f32[100, 12]) -> (y: f32[24, 12], s: f32[24]) {\n"
+     "  %0 = matmul %x, %w : f32[24, 12]\n"
+     "  %1 = sum %0 {axes = [1]} : f32[24]\n"
+     "  return %0, %1\n}\n"},
+    {"double_precision", "M=3,N=50",
+     "func @f(%x: f64[M, N]) -> (y: f64[M, N], s: f64[M]) dims {M: 0..1000, N: 0..1000} {\n"
+     "  %0 = softmax %x {axis = 1} : f64[M, N]\n"
+     "  %1 = sum %x {axes = [1]} : f64[M]\n"
+     "  return %0, %1\n}\n"},
+};
