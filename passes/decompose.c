@@ -265,14 +265,25 @@ static bool is_one(const kc_expr *e) {
     return kc_expr_is_const(e, &value) && value == 1;
 }
 
-// sum over k of a[.., m, k] * b[.., n, k], where m or n has extent 1. NULL: an ordinary matrix product.
+// a[.., m, 0] * b[.., 0, n]
+static kc_value *outer_product(kc_builder *b, kc_op *op, kc_value *x, kc_value *y) {
+    const kc_type *type = &kc_result(op, 0)->type;
+    x = kc_tensor_broadcast(b, kc_build_cast(b, x, type->elem), type->rank, type->shape);
+    y = kc_tensor_broadcast(b, kc_build_cast(b, transposed_last_two(b, y), type->elem), type->rank, type->shape);
+    return binary(b, KC_OP_MUL, x, y);
+}
+
+// sum over k of a[.., m, k] * b[.., n, k], where m or n has extent 1; a product without sum where k has. NULL: an ordinary
+// matrix product.
 static kc_value *expand_matmul(kc_builder *b, kc_op *op) {
     const kc_type *type = &kc_result(op, 0)->type;
     int rank = type->rank;
-    if (!is_one(type->shape[rank - 1]) && !is_one(type->shape[rank - 2])) return NULL;
     kc_value *x = kc_operand(op, 0), *y = kc_operand(op, 1);
+    bool one_step = is_one(x->type.shape[rank - 1 - (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0) != 0)]);
+    if (!is_one(type->shape[rank - 1]) && !is_one(type->shape[rank - 2]) && !one_step) return NULL;
     if (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0)) x = transposed_last_two(b, x);
     if (!kc_attr_int(op, KC_ATTR_TRANSPOSE_B, 0)) y = transposed_last_two(b, y);
+    if (one_step) return outer_product(b, op, x, y);
     bool one_row = is_one(type->shape[rank - 2]);
     const kc_type *space = one_row ? &y->type : &x->type;
     x = kc_tensor_broadcast(b, kc_build_cast(b, x, type->elem), rank, space->shape);

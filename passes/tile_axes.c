@@ -362,7 +362,7 @@ bool kc_tiler_choose_axes(kc_tiler *t) {
     if (!check_tile(t)) return false;
     int warps = t->reduction ? tile_reduction(t) : t->contraction ? tile_contraction(t) : tile_map(t);
     for (int a = 0; a < t->n_axes; a++)
-        if (t->axes[a].tile > 1) t->axes[a].slot = t->rank++;
+        if (t->axes[a].tile > 1 || (t->contraction && t->axes[a].reduced)) t->axes[a].slot = t->rank++;
     kc_attr_set_int(t->kernel, KC_ATTR_WARPS, warps);
     return true;
 }
