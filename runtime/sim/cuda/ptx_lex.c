@@ -73,6 +73,7 @@ static ptx_token_kind lex_integer(ptx_lexer *lexer, uint64_t *value) {
     }
     if (at == first) return PTX_TOKEN_BAD;
     if (at < lexer->end && (*at == 'U' || *at == 'u')) at++;
+    if (at < lexer->end && is_name(*at)) return PTX_TOKEN_BAD;
     lexer->at = at;
     return PTX_TOKEN_INTEGER;
 }
@@ -130,7 +131,10 @@ ptx_token ptx_next_token(ptx_lexer *lexer) {
         lex_name(lexer);
     } else if (isdigit((unsigned char)c)) {
         token.kind = lex_number(lexer, &token.value);
-        if (token.kind == PTX_TOKEN_BAD) lexer->at++;
+        if (token.kind == PTX_TOKEN_BAD) { /* `2d` of tex.2d: a word that starts with a digit */
+            token.kind = PTX_TOKEN_NAME;
+            lex_name(lexer);
+        }
     } else if (c == '"') {
         const char *close = memchr(lexer->at + 1, '"', (size_t)(lexer->end - lexer->at - 1));
         const char *newline = memchr(lexer->at + 1, '\n', (size_t)(lexer->end - lexer->at - 1));
