@@ -156,16 +156,14 @@ static uint32_t magic_of(const unsigned char *bytes, size_t limit) {
     return magic;
 }
 
+static bool is_text(uint32_t first) {
+    return (first >= ' ' && first < 0x7f) || first == '\n' || first == '\r' || first == '\t';
+}
+
 CUresult driver_image_ptx(const void *image, size_t limit, const kcsim_arch *arch, char **ptx,
                           char *why, size_t why_size) {
     const unsigned char *bytes = image;
     *ptx = NULL;
-    unsigned char first = limit > 0 ? bytes[0] : 0;
-    bool text = (first >= ' ' && first < 0x7f) || first == '\n' || first == '\r' || first == '\t';
-    if (text) {
-        *ptx = strndup(image, limit);
-        return *ptx != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-    }
     uint32_t magic = magic_of(bytes, limit);
     if (magic == WRAPPER_MAGIC && limit == SIZE_MAX) { /* it holds a pointer: not in a file */
         image = *(const void *const *)(bytes + 8);
@@ -173,6 +171,10 @@ CUresult driver_image_ptx(const void *image, size_t limit, const kcsim_arch *arc
             return from_fatbin(image, limit, arch, ptx, why, why_size);
     }
     if (magic == FATBIN_MAGIC) return from_fatbin(bytes, limit, arch, ptx, why, why_size);
+    if (is_text(magic & 0xff)) {
+        *ptx = strndup(image, limit);
+        return *ptx != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    }
     if (memcmp(&magic, "\177ELF", 4) == 0) {
         snprintf(why, why_size, "a cubin: the simulator runs PTX, which travels beside it");
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
