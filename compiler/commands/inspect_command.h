@@ -1,0 +1,16 @@
+// Shared by the files of `kc inspect`.
+#ifndef KC_COMPILER_COMMANDS_INSPECT_COMMAND_H
+#define KC_COMPILER_COMMANDS_INSPECT_COMMAND_H
+
+#include "compiler/commands/command.h"
+#include "compiler/package/reader.h"
+
+void kc_inspect_print(const kc_package_file *, FILE *);
+
+// What does not agree: hashes, labels, kernels that an image lacks. A list of sentences.
+kc_texts kc_inspect_check(kc_arena *, const kc_package_file *);
+
+// "ARCH[:ROLE[:FUNCTION]]=FILE". False: *error.
+bool kc_inspect_extract(kc_arena *, const kc_package_file *, const char *what, const char **error);
+
+#endif
