@@ -26,7 +26,8 @@ typedef struct kcsim_ref {
 typedef enum kcsim_kind {
     KCSIM_DO_LANES,   /* d = fn(a, b, c, e) */
     KCSIM_DO_CARRY,   /* add.cc and its kin */
-    KCSIM_DO_COMPARE, /* setp */
+    KCSIM_DO_COMPARE,      /* setp */
+    KCSIM_DO_COMPARE_PAIR, /* setp of two halves: d and d2 */
     KCSIM_DO_SET,
     KCSIM_DO_SELECT, /* selp, slct */
     KCSIM_DO_TESTP,

@@ -17,13 +17,19 @@ static ptx_modifier plain_compare(ptx_modifier compare) {
     }
 }
 
+static bool is_pair(ptx_type type) {
+    return type == PTX_F16X2 || type == PTX_BF16X2;
+}
+
 static bool decode_compare(kcsim_decoder *decoder, ptx_type type) {
     const ptx_statement *statement = decoder->statement;
     kcsim_insn *insn = decoder->insn;
     unsigned bytes = kcsim_type_bytes(type);
     bool ftz = ptx_has(statement, PTX_GROUP_FTZ) && type == PTX_F32;
+    ptx_type single = is_pair(type) ? (type == PTX_F16X2 ? PTX_F16 : PTX_BF16) : type;
+    insn->count = is_pair(type) ? 2 : 1; /* pairs of halves are compared half by half */
     insn->fn.compare =
-        kcsim_compare_find(plain_compare(ptx_has(statement, PTX_GROUP_COMPARE)), type, ftz);
+        kcsim_compare_find(plain_compare(ptx_has(statement, PTX_GROUP_COMPARE)), single, ftz);
     if (!insn->fn.compare) return kcsim_decode_fail(decoder, "this comparison is not known");
     insn->mode = (uint8_t)ptx_has(statement, PTX_GROUP_BOOL);
     if (insn->mode && statement->operand_count != 4)
@@ -36,8 +42,9 @@ static bool decode_compare(kcsim_decoder *decoder, ptx_type type) {
 
 static bool decode_setp(kcsim_decoder *decoder) {
     if (!need_types(decoder, 1)) return false;
-    decoder->insn->kind = KCSIM_DO_COMPARE;
-    return decode_compare(decoder, decoder->statement->types[0]) &&
+    ptx_type type = decoder->statement->types[0];
+    decoder->insn->kind = is_pair(type) ? KCSIM_DO_COMPARE_PAIR : KCSIM_DO_COMPARE;
+    return decode_compare(decoder, type) &&
            kcsim_decode_pair(decoder, &decoder->statement->operands[0], 0, 0);
 }
 
@@ -46,10 +53,14 @@ static bool decode_set(kcsim_decoder *decoder) {
     ptx_type to = decoder->statement->types[0];
     decoder->insn->kind = KCSIM_DO_SET;
     decoder->insn->bytes = (uint8_t)kcsim_type_bytes(to);
-    decoder->insn->imm = to == PTX_F32    ? 0x3f800000
-                         : to == PTX_F16  ? 0x3c00
-                         : to == PTX_BF16 ? 0x3f80
-                                          : -1;
+    switch (to) {
+    case PTX_F32: decoder->insn->imm = 0x3f800000; break;
+    case PTX_F16:
+    case PTX_F16X2: decoder->insn->imm = 0x3c003c00; break;
+    case PTX_BF16:
+    case PTX_BF16X2: decoder->insn->imm = 0x3f803f80; break;
+    default: decoder->insn->imm = -1; break;
+    }
     if (decoder->insn->bytes != 4 && decoder->insn->bytes != 2)
         return kcsim_decode_fail(decoder, "set gives 16 or 32 bits");
     return decode_compare(decoder, decoder->statement->types[1]) &&

@@ -84,14 +84,15 @@ static carry_step step(const kcsim_insn *insn, uint64_t a, uint64_t b, uint64_t 
     unsigned bits = insn->bytes * 8u;
     uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
     bool uses_carry = op == PTX_OP_ADDC || op == PTX_OP_SUBC || op == PTX_OP_MADC;
-    unsigned in = uses_carry ? carry_in : 0;
+    bool subtracts = op == PTX_OP_SUB || op == PTX_OP_SUBC;
     if (op == PTX_OP_MAD || op == PTX_OP_MADC) {
         a = product_part(insn, a, b) & mask;
         b = c;
     }
-    /* sub keeps the borrow in the carry bit: a - b - borrow. */
-    bool subtracts = op == PTX_OP_SUB || op == PTX_OP_SUBC;
-    u128 sum = subtracts ? (u128)a - b - in : (u128)a + b + in;
+    /* a - b is a + ~b + 1: after a subtraction the carry is set when nothing was borrowed. PTX's
+     * text reads otherwise, but its compilers follow a subtraction by `addc` and count on this. */
+    if (subtracts) b = ~b & mask;
+    u128 sum = (u128)a + b + (uses_carry ? carry_in : subtracts);
     return (carry_step){.result = (uint64_t)sum & mask, .carry = (unsigned)(sum >> bits & 1)};
 }
 
@@ -135,12 +136,41 @@ static uint32_t combine(const kcsim_warp *warp, const kcsim_insn *insn, uint32_t
     }
 }
 
+/* The comparison of half number `half` of every lane. */
+static uint32_t compare_half(const kcsim_warp *warp, const kcsim_insn *insn, int half) {
+    uint16_t a[32], b[32];
+    const uint16_t *left = kcsim_at(warp, insn->a), *right = kcsim_at(warp, insn->b);
+    for (int lane = 0; lane < 32; lane++) {
+        a[lane] = left[2 * lane + half];
+        b[lane] = right[2 * lane + half];
+    }
+    return combine(warp, insn, insn->fn.compare(a, b));
+}
+
+void kcsim_do_compare_pair(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    uint32_t low = compare_half(warp, insn, 0), high = compare_half(warp, insn, 1);
+    uint32_t defined =
+        warp->full[insn->a.slot] & warp->full[insn->b.slot] & warp->full[insn->c.slot];
+    kcsim_put_predicate(warp, insn->d, low, mask);
+    kcsim_put_predicate(warp, insn->d2, high, mask);
+    if (!warp->block->launch->track) return;
+    kcsim_set_defined(warp, insn->d, mask, defined);
+    kcsim_set_defined(warp, insn->d2, mask, defined);
+}
+
 void kcsim_do_set(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint8_t values[32 * 4];
-    uint32_t result =
-        combine(warp, insn, insn->fn.compare(kcsim_at(warp, insn->a), kcsim_at(warp, insn->b)));
+    uint32_t low, high;
+    if (insn->count == 2) {
+        low = compare_half(warp, insn, 0);
+        high = compare_half(warp, insn, 1);
+    } else {
+        low = high =
+            combine(warp, insn, insn->fn.compare(kcsim_at(warp, insn->a), kcsim_at(warp, insn->b)));
+    }
     for (unsigned lane = 0; lane < 32; lane++) {
-        uint64_t value = result >> lane & 1 ? (uint64_t)insn->imm : 0;
+        uint32_t value = (low >> lane & 1 ? 0xffffu : 0) | (high >> lane & 1 ? 0xffff0000u : 0);
+        value &= (uint32_t)insn->imm;
         memcpy(values + lane * insn->bytes, &value, insn->bytes);
     }
     kcsim_put(warp, insn->d, values, insn->bytes, mask);

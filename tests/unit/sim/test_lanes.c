@@ -124,6 +124,9 @@ static void test_carry(void **state) {
     for (int i = 0; i < 32; i++) assert_int_equal(out[i], in[i] + in[(i + 1) % 32] < in[i]);
     machine_lanes(BODY64("sub.cc.s64 %d14, %d10, %d11;\nsubc.s64 %d13, 5, 0;"), "sm_80", in, out);
     for (int i = 0; i < 32; i++) assert_int_equal(out[i], 5 - (in[i] < in[(i + 1) % 32]));
+    /* The carry after a subtraction, read by an addition: set when nothing was borrowed. */
+    machine_lanes(BODY64("sub.cc.s64 %d14, %d10, %d11;\naddc.s64 %d13, 0, 0;"), "sm_80", in, out);
+    for (int i = 0; i < 32; i++) assert_int_equal(out[i], in[i] >= in[(i + 1) % 32]);
     machine_lanes(BODY64("mul.hi.u64 %d13, %d10, %d11;"), "sm_80", in, out);
     for (int i = 0; i < 32; i++) {
         __extension__ unsigned __int128 product = (unsigned __int128)in[i] * in[(i + 1) % 32];
