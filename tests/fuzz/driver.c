@@ -98,7 +98,7 @@ static void replace(size_t at, size_t removed, const uint8_t *added, size_t size
     if (removed > input_size - at) removed = input_size - at;
     if (input_size - removed + size > INPUT_LIMIT) return;
     memmove(input + at + size, input + at + removed, input_size - at - removed);
-    memcpy(input + at, added, size);
+    if (size) memcpy(input + at, added, size);
     input_size += size - removed;
 }
 
