@@ -1,17 +1,25 @@
+/* clang-format off */
 /* What a simulator exports beside the vendor's interface. kc's runtime looks these up with dlsym:
  * a library that has them is a simulator. They may be called before and after cuInit.
  *
  * The environment that a simulator reads, once, at the first call:
  *
- *     KCSIM_CUDA_DEVICES     architectures with commas between, a device each; default sm_90a; a
- *                            bare sm_90 is sm_90a; empty: no device
+ *     KCSIM_CUDA_DEVICES     architectures with commas between, a device each; default sm_90a;
+ *                            a bare sm_90 is sm_90a; empty: no device
  *     KCSIM_SEED             of the scheduler; default 0
- *     KCSIM_CHECKS           all (default), none, or kinds of findings
- *     KCSIM_ON_FINDING       error (default): the launch that makes a finding fails; report: it
- * goes on KCSIM_REPORT=FILE      the report below, written whole after synchronising calls that
- * follow work, when a finding occurs, and at exit KCSIM_MEMORY           bytes on each card (8G,
- * 512M) KCSIM_MULTIPROCESSORS  of each card KCSIM_LOG=FILE         appended: calls that are not
- * supported, refused images, faults; "-" is standard error */
+ *     KCSIM_CHECKS           all (default), none, or kinds of findings with commas between
+ *     KCSIM_ON_FINDING       error (default): the launch that makes a finding fails;
+ *                            report: it goes on
+ *     KCSIM_REPORT=FILE      counters and findings, written whole: after synchronising calls
+ *                            that follow work, when a finding occurs, and at exit
+ *     KCSIM_MEMORY           bytes on each card (8G, 512M)
+ *     KCSIM_MULTIPROCESSORS  of each card
+ *     KCSIM_LOG=FILE         appended: calls that are not supported, refused images, faults;
+ *                            "-" is standard error
+ *
+ * The report is the JSON of kcsim_report_json for the first device that was used; where several
+ * were, the others stand in its array "devices". */
+/* clang-format on */
 #ifndef KCSIM_H
 #define KCSIM_H
 

@@ -140,18 +140,10 @@ static void put_to_sleep(CUcontext context) {
 
 void driver_object_destroy(driver_object *object) {
     switch (object->kind) {
-    case DRIVER_MODULE:
-        driver_module_destroy((CUmodule)object);
-        break;
-    case DRIVER_STREAM:
-        driver_stream_destroy((CUstream)object);
-        break;
-    case DRIVER_EVENT:
-        driver_event_destroy((CUevent)object);
-        break;
-    default: /* nothing else is in a context's list */
-        driver_object_remove(object);
-        break;
+    case DRIVER_MODULE: driver_module_destroy((CUmodule)object); break;
+    case DRIVER_STREAM: driver_stream_destroy((CUstream)object); break;
+    case DRIVER_EVENT: driver_event_destroy((CUevent)object); break;
+    default: /* nothing else is in a context's list */ driver_object_remove(object); break;
     }
 }
 

@@ -153,17 +153,11 @@ static CUresult side(unsigned type, const void *host, CUdeviceptr device, uint64
                      bool *device_only) {
     *device_only = type == CU_MEMORYTYPE_DEVICE;
     switch (type) {
-    case CU_MEMORYTYPE_HOST:
-        *address = (uint64_t)(uintptr_t)host;
-        return CUDA_SUCCESS;
+    case CU_MEMORYTYPE_HOST: *address = (uint64_t)(uintptr_t)host; return CUDA_SUCCESS;
     case CU_MEMORYTYPE_DEVICE:
-    case CU_MEMORYTYPE_UNIFIED:
-        *address = device;
-        return CUDA_SUCCESS;
-    case CU_MEMORYTYPE_ARRAY:
-        return driver_unsupported("copies of CUDA arrays");
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
+    case CU_MEMORYTYPE_UNIFIED: *address = device; return CUDA_SUCCESS;
+    case CU_MEMORYTYPE_ARRAY: return driver_unsupported("copies of CUDA arrays");
+    default: return CUDA_ERROR_INVALID_VALUE;
     }
 }
 

@@ -152,13 +152,10 @@ static bool attribute_value(const driver_device *d, int attribute, int *value) {
     const kcsim_arch *a = d->arch;
     switch (attribute) {
 #define ROW(name, number, answer)                                                                  \
-    case name:                                                                                     \
-        *value = (answer);                                                                         \
-        return true;
+    case name: *value = (answer); return true;
         DRIVER_DEVICE_ATTRIBUTES(ROW)
 #undef ROW
-    default:
-        return false;
+    default: return false;
     }
 }
 

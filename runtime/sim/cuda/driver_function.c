@@ -38,39 +38,23 @@ static bool get_attribute(CUfunction function, int attribute, int *value) {
     const kcsim_function_info *info = &function->info;
     const kcsim_arch *arch = arch_of(function);
     switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = info->max_threads;
-        return true;
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-        *value = (int)info->static_shared;
-        return true;
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-        *value = (int)info->const_bytes;
-        return true;
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-        *value = (int)info->local_bytes;
-        return true;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        *value = info->registers;
-        return true;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = info->max_threads; return true;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->static_shared; return true;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)info->const_bytes; return true;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; return true;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = info->registers; return true;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
         *value = info->target; /* the virtual architecture of the PTX, as the driver answers it */
         return true;
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        *value = arch->major * 10 + arch->minor;
-        return true;
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-        *value = 0;
-        return true;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = arch->major * 10 + arch->minor; return true;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: *value = 0; return true;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         *value = dynamic_limit(function);
         return true;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         *value = function->carveout;
         return true;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-        *value = 0;
-        return true;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = 0; return true;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
@@ -82,8 +66,7 @@ static bool get_attribute(CUfunction function, int attribute, int *value) {
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         *value = function->cluster_policy;
         return true;
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -118,8 +101,7 @@ CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, i
         if (value < 0 || value > 2) return CUDA_ERROR_INVALID_VALUE;
         function->cluster_policy = value;
         return CUDA_SUCCESS;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
+    default: return CUDA_ERROR_INVALID_VALUE;
     }
 }
 

@@ -79,12 +79,9 @@ size_t driver_pool_used(CUmemoryPool pool) {
 
 static CUresult result_of(kcsim_status status) {
     switch (status) {
-    case KCSIM_OK:
-        return CUDA_SUCCESS;
-    case KCSIM_NO_MEMORY:
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
+    case KCSIM_OK: return CUDA_SUCCESS;
+    case KCSIM_NO_MEMORY: return CUDA_ERROR_OUT_OF_MEMORY;
+    default: return CUDA_ERROR_INVALID_VALUE;
     }
 }
 

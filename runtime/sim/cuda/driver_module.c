@@ -7,18 +7,12 @@
 
 static CUresult result_of(kcsim_status status) {
     switch (status) {
-    case KCSIM_OK:
-        return CUDA_SUCCESS;
-    case KCSIM_NO_MEMORY:
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    case KCSIM_WRONG_TARGET:
-        return CUDA_ERROR_NO_BINARY_FOR_GPU;
-    case KCSIM_PTX_VERSION:
-        return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-    case KCSIM_NOT_PTX:
-        return CUDA_ERROR_INVALID_IMAGE;
-    default:
-        return CUDA_ERROR_INVALID_PTX;
+    case KCSIM_OK: return CUDA_SUCCESS;
+    case KCSIM_NO_MEMORY: return CUDA_ERROR_OUT_OF_MEMORY;
+    case KCSIM_WRONG_TARGET: return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    case KCSIM_PTX_VERSION: return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    case KCSIM_NOT_PTX: return CUDA_ERROR_INVALID_IMAGE;
+    default: return CUDA_ERROR_INVALID_PTX;
     }
 }
 
@@ -115,16 +109,12 @@ static CUresult read_options(unsigned count, const CUjit_option *options, void *
     if (count > 0 && (options == NULL || values == NULL)) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) {
         switch ((int)options[i]) {
-        case CU_JIT_INFO_LOG_BUFFER:
-            logs->info = values[i];
-            break;
+        case CU_JIT_INFO_LOG_BUFFER: logs->info = values[i]; break;
         case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
             logs->info_size = (size_t)(uintptr_t)values[i];
             logs->info_used = &values[i];
             break;
-        case CU_JIT_ERROR_LOG_BUFFER:
-            logs->error = values[i];
-            break;
+        case CU_JIT_ERROR_LOG_BUFFER: logs->error = values[i]; break;
         case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
             logs->error_size = (size_t)(uintptr_t)values[i];
             logs->error_used = &values[i];

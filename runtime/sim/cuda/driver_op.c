@@ -10,22 +10,15 @@ CUresult driver_op_run(const driver_op *op) {
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (context->fault != CUDA_SUCCESS) return context->fault;
     switch (op->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-        return driver_kernel_run(context, &op->u.kernel);
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return driver_copy_run(context, &op->u.copy);
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-        return driver_fill_run(context, &op->u.fill);
-    case CU_GRAPH_NODE_TYPE_HOST:
-        op->u.host.function(op->u.host.data);
-        return CUDA_SUCCESS;
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-        return driver_graph_run(op->u.graph);
+    case CU_GRAPH_NODE_TYPE_KERNEL: return driver_kernel_run(context, &op->u.kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY: return driver_copy_run(context, &op->u.copy);
+    case CU_GRAPH_NODE_TYPE_MEMSET: return driver_fill_run(context, &op->u.fill);
+    case CU_GRAPH_NODE_TYPE_HOST: op->u.host.function(op->u.host.data); return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_GRAPH: return driver_graph_run(op->u.graph);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         if (driver_handle_is(op->u.event, DRIVER_EVENT)) driver_event_stamp(op->u.event);
         return CUDA_SUCCESS;
-    default: /* empty nodes, and waits: everything before has run */
-        return CUDA_SUCCESS;
+    default: /* empty nodes, and waits: everything before has run */ return CUDA_SUCCESS;
     }
 }
 

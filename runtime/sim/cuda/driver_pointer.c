@@ -27,9 +27,7 @@ static bool answer(const driver_allocation *row, uint64_t address, CUpointer_att
                    void *data) {
     uint64_t offset = address - row->base;
     switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT:
-        *(CUcontext *)data = row->context;
-        return true;
+    case CU_POINTER_ATTRIBUTE_CONTEXT: *(CUcontext *)data = row->context; return true;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         *(unsigned *)data =
             row->type == DRIVER_MEMORY_DEVICE ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
@@ -42,26 +40,16 @@ static bool answer(const driver_allocation *row, uint64_t address, CUpointer_att
         if (row->type == DRIVER_MEMORY_DEVICE) return false;
         *(void **)data = (void *)(uintptr_t)address;
         return true;
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-        *(unsigned long long *)data = row->id;
-        return true;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)data = row->id; return true;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         *(int *)data = row->context->device->ordinal;
         return true;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-        *(CUdeviceptr *)data = row->base;
-        return true;
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: *(CUdeviceptr *)data = row->base; return true;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
-        *(size_t *)data = row->bytes;
-        return true;
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-        *(CUmemoryPool *)data = row->pool;
-        return true;
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        *(unsigned long long *)data = 0;
-        return true;
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: *(size_t *)data = row->bytes; return true;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(CUmemoryPool *)data = row->pool; return true;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(unsigned long long *)data = 0; return true;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
         *(int *)data = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         return true;
@@ -69,14 +57,9 @@ static bool answer(const driver_allocation *row, uint64_t address, CUpointer_att
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-        *(unsigned char *)data = 0;
-        return true;
-    case CU_POINTER_ATTRIBUTE_MAPPED:
-        *(unsigned char *)data = 1;
-        return true;
-    default:
-        return false;
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(unsigned char *)data = 0; return true;
+    case CU_POINTER_ATTRIBUTE_MAPPED: *(unsigned char *)data = 1; return true;
+    default: return false;
     }
 }
 
@@ -85,17 +68,14 @@ static size_t size_of(CUpointer_attribute attribute) {
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        return 4;
-    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
-        return 16;
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: return 4;
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS: return 16;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_MAPPED:
-        return 1;
+    case CU_POINTER_ATTRIBUTE_MAPPED: return 1;
     default:
         return attribute >= CU_POINTER_ATTRIBUTE_CONTEXT &&
                        attribute <= CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE
