@@ -112,20 +112,21 @@ bool kc_build_targets(kc_build_run *run, const char **error) {
     return true;
 }
 
+static bool is_cuda(const kc_target *target) {
+    return !strcmp(target->kind->name, "cuda");
+}
+
+// PTX without a suffix is what newer GPUs can take. (AMD's generic code objects are targets of their own, to be asked for.)
 static void add_portable(kc_build_run *run) {
     kc_images_choice images = run->request->images;
     if (run->request->single || run->request->no_portable || images == KC_IMAGES_CUBIN) return;
     for (int i = 0; i < run->n_asked; i++) {
         const kc_target *portable = kc_target_portable(run->arena, run->targets[i]);
-        if (portable && !find_arch(run, portable)) run->targets[run->n_targets++] = portable;
+        if (portable && is_cuda(portable) && !find_arch(run, portable)) run->targets[run->n_targets++] = portable;
     }
 }
 
 // ---- tools -------------------------------------------------------------------------------------------------------------
-
-static bool is_cuda(const kc_target *target) {
-    return !strcmp(target->kind->name, "cuda");
-}
 
 static bool any_cuda(const kc_build_run *run) {
     for (int i = 0; i < run->n_targets; i++)

@@ -1,9 +1,12 @@
-// Forks workers, reads what they send, watches the clock. All of a task's output is collected before it is looked at.
+// Forks workers, reads what they send, watches the clock. All of a job's output is collected before it is looked at.
+#include "compiler/build/pool.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,12 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "compiler/build/record.h"
-
-enum { DEFAULT_SECONDS = 300, MOST_JOBS = 1024, KEPT_STDERR = 1 << 16 };
+enum { MOST_JOBS = 1024, KEPT_STDERR = 1 << 16 };
 
 typedef struct {
-    int task;
+    int job;
     pid_t process;
     int pipe, errors; // the records; a memory file that is its stderr
     char *data;
@@ -29,18 +30,10 @@ typedef struct {
 
 typedef struct {
     kc_arena *arena;
-    kc_module *module;
-    const kc_task_options *options;
-    const kc_task *tasks;
-    kc_task_result *results;
+    const kc_pool *jobs;
     slot *slots;
     int n_running;
 } pool;
-
-const char *kc_task_name(kc_arena *arena, const kc_task *task) {
-    return kc_arena_printf(arena, "%s for %s:%s", task->function ? task->function : "the module", task->target->kind->name,
-                           task->target->arch->name);
-}
 
 static double now(void) {
     struct timespec t;
@@ -57,22 +50,22 @@ static int cpus(void) {
 // ---- starting ----------------------------------------------------------------------------------------------------------
 
 // The worker dies with its parent, holds no descriptor of other workers, and its stderr is ours to read later.
-static _Noreturn void become_worker(pool *p, const slot *s, pid_t parent, int out) {
+static _Noreturn void become_worker(const pool *p, const slot *s, pid_t parent, int out) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(3);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); // a fault is reported, not left in the user's folder
     for (int i = 0; i < p->n_running; i++) close(p->slots[i].pipe), close(p->slots[i].errors);
     dup2(s->errors, 2);
-    kc_task_work(p->module, p->options, &p->tasks[s->task], out);
+    p->jobs->work(p->jobs->context, s->job, out);
+    _exit(0);
 }
 
-static bool start(pool *p, int task) {
+static bool start(pool *p, int job) {
     slot *s = &p->slots[p->n_running];
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) return false;
-    *s = (slot){.task = task, .pipe = ends[0], .errors = memfd_create("kc stderr", MFD_CLOEXEC)};
-    double seconds = p->options->seconds > 0 ? p->options->seconds : DEFAULT_SECONDS;
-    s->deadline = now() + seconds;
+    *s = (slot){.job = job, .pipe = ends[0], .errors = memfd_create("kc stderr", MFD_CLOEXEC)};
+    s->deadline = now() + p->jobs->seconds;
     pid_t parent = getpid();
     fflush(NULL);
     s->process = s->errors < 0 ? -1 : fork();
@@ -104,29 +97,25 @@ static const char *read_errors(kc_arena *arena, int file) {
     return text;
 }
 
-// What a worker that did not finish died of.
-static const char *describe_end(kc_arena *arena, const slot *s, double seconds, int status) {
-    if (s->late) return kc_arena_printf(arena, "not finished after %g seconds", seconds);
+// What a worker died of; NULL when it did not.
+static const char *describe_death(const pool *p, const slot *s, int status) {
+    if (s->late) return kc_arena_printf(p->arena, "not finished after %g seconds", p->jobs->seconds);
     if (WIFSIGNALED(status))
-        return kc_arena_printf(arena, "ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    return kc_arena_printf(arena, "ended with status %d before it was done", WEXITSTATUS(status));
+        return kc_arena_printf(p->arena, "ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    int code = WEXITSTATUS(status);
+    return code ? kc_arena_printf(p->arena, "ended with status %d before it was done", code) : NULL;
 }
 
 static void finish(pool *p, int index) {
-    slot *s = &p->slots[index];
-    kc_task_result *result = &p->results[s->task];
+    slot s = p->slots[index];
     int status = 0;
-    while (waitpid(s->process, &status, 0) < 0 && errno == EINTR) continue;
-    if (!kc_record_read(p->arena, s->data, s->size, result)) result->end = KC_TASK_FAULT;
-    bool died = s->late || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-    if (died) result->end = KC_TASK_FAULT;
-    double seconds = p->options->seconds > 0 ? p->options->seconds : DEFAULT_SECONDS;
-    if (result->end == KC_TASK_FAULT && !result->fault) result->fault = describe_end(p->arena, s, seconds, status);
-    result->said = read_errors(p->arena, s->errors);
-    close(s->pipe);
-    close(s->errors);
-    free(s->data);
+    while (waitpid(s.process, &status, 0) < 0 && errno == EINTR) continue;
+    kc_pool_end end = {describe_death(p, &s, status), s.data, s.size, read_errors(p->arena, s.errors)};
+    close(s.pipe);
+    close(s.errors);
     p->slots[index] = p->slots[--p->n_running];
+    p->jobs->done(p->jobs->context, s.job, &end);
+    free(s.data);
 }
 
 // False at the end of the stream, or when memory is out.
@@ -165,13 +154,12 @@ static void wait_for_some(pool *p) {
     }
 }
 
-bool kc_tasks_run(kc_arena *arena, kc_module *module, const kc_task_options *options, const kc_task *tasks, int n,
-                  kc_task_result *results, const char **error) {
-    int jobs = options->jobs > 0 ? options->jobs : cpus(), next = 0;
-    if (jobs > MOST_JOBS) jobs = MOST_JOBS;
-    pool p = {arena, module, options, tasks, results, KC_NEW_ARRAY(arena, slot, jobs), 0};
+bool kc_pool_run(kc_arena *arena, const kc_pool *jobs, int n, const char **error) {
+    int most = jobs->jobs > 0 ? jobs->jobs : cpus(), next = 0;
+    if (most > MOST_JOBS) most = MOST_JOBS;
+    pool p = {arena, jobs, KC_NEW_ARRAY(arena, slot, most), 0};
     while (next < n || p.n_running) {
-        bool full = p.n_running == jobs || next == n;
+        bool full = p.n_running == most || next == n;
         if (!full && start(&p, next)) {
             next++;
         } else if (p.n_running) {

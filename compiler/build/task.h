@@ -66,7 +66,7 @@ typedef struct {
     bool cached;
 } kc_task_result;
 
-// pool.c: runs all tasks, at most `jobs` at a time. results[i] belongs to tasks[i] and does not depend on the order in which
+// task.c: runs all tasks, at most `jobs` at a time. results[i] belongs to tasks[i] and does not depend on the order in which
 // they finished. Everything is in the arena. False when no worker could be started at all: *error says why.
 bool kc_tasks_run(kc_arena *, kc_module *, const kc_task_options *, const kc_task *, int n, kc_task_result *results,
                   const char **error);

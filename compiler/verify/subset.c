@@ -1,0 +1,100 @@
+// Taking one target out keeps the loader from preferring another image of the package: the one under test is executed.
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/package/offload.h"
+#include "compiler/verify/verify.h"
+#include "ir/diag.h"
+
+typedef struct {
+    const kc_package_file *file;
+    int images[64]; // of the package
+    int n;
+} selection;
+
+static void select_images(selection *s, const kcrt_signature *function, const kcrt_target *target) {
+    for (int i = 0; i < target->image_count && s->n < 60; i++)
+        if (strcmp(s->file->manifest.images[target->images[i]].role, "cubin")) s->images[s->n++] = target->images[i];
+    if (function->ir >= 0) s->images[s->n++] = function->ir;
+}
+
+static int place_of(const selection *s, int image) {
+    for (int i = 0; i < s->n; i++)
+        if (s->images[i] == image) return i;
+    return -1;
+}
+
+static void write_target(const selection *s, kc_json *j, const kcrt_json *target) {
+    kc_json_open(j, '{');
+    for (const kcrt_json *item = target->first; item; item = item->next) {
+        kc_json_key(j, item->key);
+        if (strcmp(item->key, "images")) {
+            kc_json_copy(j, item);
+            continue;
+        }
+        kc_json_open(j, '[');
+        for (const kcrt_json *index = item->first; index; index = index->next)
+            if (place_of(s, (int)index->integer) >= 0) kc_json_int(j, place_of(s, (int)index->integer));
+        kc_json_close(j, ']');
+    }
+    kc_json_close(j, '}');
+}
+
+static void write_function(const selection *s, kc_json *j, const kcrt_json *function, int target) {
+    kc_json_open(j, '{');
+    for (const kcrt_json *item = function->first; item; item = item->next) {
+        kc_json_key(j, item->key);
+        if (!strcmp(item->key, "ir")) {
+            kc_json_int(j, place_of(s, (int)item->integer));
+        } else if (!strcmp(item->key, "targets")) {
+            kc_json_open(j, '[');
+            write_target(s, j, kc_json_item(item, target));
+            kc_json_close(j, ']');
+        } else {
+            kc_json_copy(j, item);
+        }
+    }
+    kc_json_close(j, '}');
+}
+
+static void write_manifest(const selection *s, FILE *out, int function, int target) {
+    kc_json j = kc_json_to(out, 1);
+    kc_json_open(&j, '{');
+    for (const kcrt_json *item = s->file->root->first; item; item = item->next) {
+        kc_json_key(&j, item->key);
+        if (!strcmp(item->key, "images")) {
+            kc_json_open(&j, '[');
+            for (int i = 0; i < s->n; i++) kc_json_copy(&j, kc_json_item(item, s->images[i]));
+            kc_json_close(&j, ']');
+        } else if (!strcmp(item->key, "functions")) {
+            kc_json_open(&j, '[');
+            write_function(s, &j, kc_json_item(item, function), target);
+            kc_json_close(&j, ']');
+        } else {
+            kc_json_copy(&j, item);
+        }
+    }
+    kc_json_close(&j, '}');
+}
+
+char *kc_verify_subset(const kc_package_file *file, int function, int target, size_t *size) {
+    const kcrt_signature *f = &file->manifest.functions[function];
+    selection s = {.file = file};
+    select_images(&s, f, &f->targets[target]);
+    char *manifest = NULL, *package = NULL;
+    size_t manifest_size = 0;
+    FILE *out = open_memstream(&manifest, &manifest_size);
+    if (!out) kc_bug("out of memory");
+    write_manifest(&s, out, function, target);
+    fclose(out);
+    out = open_memstream(&package, size);
+    if (!out) kc_bug("out of memory");
+    kc_offload_write(out, &(kc_offload_image){"kc", "manifest", "manifest", manifest, manifest_size});
+    for (int i = 0; i < s.n; i++) {
+        const kcrt_entry *e = kc_package_image(file, s.images[i]);
+        kc_offload_write(out, &(kc_offload_image){e->triple, e->arch, e->role, e->image, e->size});
+    }
+    fclose(out);
+    free(manifest);
+    return package;
+}
