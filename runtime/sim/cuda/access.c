@@ -41,6 +41,16 @@ static uint64_t window_base(ptx_space space) {
                                       : 0;
 }
 
+/* Lanes that are off repeat the address of one that is on, so that they change no minimum and no
+ * maximum. */
+static void fill_addresses(kcsim_access *access, const uint64_t *addresses, uint64_t base) {
+    uint64_t filler = addresses[__builtin_ctz(access->mask)] - base;
+    for (uint32_t i = 0; i < KCSIM_LANES; i++) {
+        uint64_t on = 0 - (uint64_t)(access->mask >> i & 1);
+        access->address[i] = ((addresses[i] - base) & on) | (filler & ~on);
+    }
+}
+
 void kcsim_access_take_space(kcsim_access *access, ptx_space space, const uint64_t *addresses,
                              uint32_t *rest) {
     access->space = space;
@@ -53,8 +63,10 @@ void kcsim_access_take_space(kcsim_access *access, ptx_space space, const uint64
         EACH_LANE(lane, *rest) if (space_of(addresses[lane]) == access->space) lanes |= 1u << lane;
         access->mask = lanes;
     }
-    for (int i = 0; i < KCSIM_LANES; i++)
-        access->address[i] = addresses[i] - base;
+    if (access->mask == UINT32_MAX && base == 0)
+        memcpy(access->address, addresses, sizeof access->address);
+    else fill_addresses(access, addresses, base);
+    access->span = kcsim_lanes()->span(access->address, access->size);
     *rest &= ~access->mask;
 }
 
@@ -92,11 +104,11 @@ static void explain(const kcsim_access *access, uint32_t lane, char *text, size_
 
 static uint32_t misaligned_lanes(const kcsim_access *access) {
     /* Sizes are powers of two, but for what is left of a copy's end. */
-    uint64_t low = 0, mask = access->size & (access->size - 1) ? 0 : access->size - 1;
-    EACH_LANE(lane, access->mask) low |= access->address[lane];
-    if (!(low & mask)) return 0;
+    uint64_t mask = access->size & (access->size - 1) ? 0 : access->size - 1;
     uint32_t bad = 0;
-    EACH_LANE(lane, access->mask) if (access->address[lane] & mask) bad |= 1u << lane;
+    if (!(access->span.bits & mask)) return 0;
+    EACH_LANE(lane, access->mask)
+    if (access->address[lane] & mask) bad |= 1u << lane;
     return bad;
 }
 
@@ -111,47 +123,25 @@ static void drop(kcsim_access *access, kcsim_finding_kind kind, uint32_t lanes, 
 /* Shared, local and parameter memory: one array, or one a thread. */
 static void locate_array(kcsim_access *access, uint8_t *array, uint8_t *marks, uint64_t bytes,
                          uint64_t stride) {
-    char text[128];
+    char text[64];
     uint32_t bad = 0;
-    uint64_t last = bytes >= access->size ? bytes - access->size : 0;
-    EACH_LANE(lane, access->mask) {
-        uint64_t at = access->address[lane];
-        if (at > last || bytes < access->size) {
-            bad |= 1u << lane;
-            continue;
-        }
-        uint64_t offset = at + stride * (access->warp->index * 32u + lane);
-        access->host[lane] = array + offset;
-        if (marks) access->shadow[lane] = marks + offset;
-    }
+    uint64_t skipped = stride * access->warp->index * 32u;
+    access->origin = array + skipped;
+    access->marks = marks ? marks + skipped : NULL;
+    access->stride = stride;
     access->shadowed = marks ? access->mask : 0;
-    if (!bad) return;
+    if (bytes >= access->size && access->span.high <= bytes - access->size) return;
+    EACH_LANE(lane, access->mask)
+    if (bytes < access->size || access->address[lane] > bytes - access->size) bad |= 1u << lane;
     snprintf(text, sizeof text, "there are %" PRIu64 " bytes", bytes);
     drop(access, KCSIM_FINDING_OUT_OF_BOUNDS, bad, text);
 }
 
-static bool all_inside(const kcsim_access *access, const kcsim_allocation *allocation,
-                       uint64_t *low, uint64_t *high) {
-    *low = UINT64_MAX;
-    *high = 0;
-    EACH_LANE(lane, access->mask) {
-        uint64_t at = access->address[lane];
-        if (at < *low) *low = at;
-        if (at > *high) *high = at;
-    }
+static bool all_inside(const kcsim_access *access, const kcsim_allocation *allocation) {
     bool writable = access->kind == KCSIM_ACCESS_READ || !allocation->read_only;
-    return allocation->live && writable && *low >= allocation->base &&
+    return allocation->live && writable && access->span.low >= allocation->base &&
            allocation->bytes >= access->size &&
-           *high - allocation->base <= allocation->bytes - access->size;
-}
-
-static void point(kcsim_access *access, uint32_t lanes) {
-    const kcsim_memory *memory = &access->warp->block->launch->machine->memory;
-    EACH_LANE(lane, lanes) {
-        uint64_t offset = access->address[lane] - memory->base;
-        access->host[lane] = memory->host + offset;
-        access->shadow[lane] = memory->defined + offset;
-    }
+           access->span.high - allocation->base <= allocation->bytes - access->size;
 }
 
 /* Lane by lane: several allocations, or none. */
@@ -172,28 +162,26 @@ static void locate_scattered(kcsim_access *access, uint32_t *near) {
         if (at >= found->defined_from && at + access->size <= found->defined_to)
             access->shadowed &= ~(1u << lane);
     }
-    access->shadowed &= ~bad;
     drop(access, KCSIM_FINDING_OUT_OF_BOUNDS, bad, text);
-    point(access, access->mask);
 }
 
 static void locate_global(kcsim_access *access) {
     const kcsim_block *block = access->warp->block;
     const kcsim_memory *memory = &block->launch->machine->memory;
     uint32_t *near = &block->worker->near[access->insn - block->launch->code->insns];
-    uint64_t low, high;
+    access->origin = memory->host - memory->base;
+    access->marks = memory->defined - memory->base;
+    access->stride = 0;
     for (int attempt = 0; attempt < 2; attempt++) {
         const kcsim_allocation *allocation =
             *near < memory->count ? &memory->allocations[*near] : NULL;
-        if (allocation && all_inside(access, allocation, &low, &high)) {
-            bool defined =
-                low >= allocation->defined_from && high + access->size <= allocation->defined_to;
+        if (allocation && all_inside(access, allocation)) {
+            bool defined = access->span.low >= allocation->defined_from &&
+                           access->span.high + access->size <= allocation->defined_to;
             access->shadowed = defined ? 0 : access->mask;
-            point(access, access->mask);
             return;
         }
-        const kcsim_allocation *found =
-            kcsim_memory_find(memory, access->address[__builtin_ctz(access->mask)], access->size);
+        const kcsim_allocation *found = kcsim_memory_find(memory, access->span.low, access->size);
         if (!found) break;
         *near = (uint32_t)(found - memory->allocations);
     }
@@ -270,7 +258,8 @@ void kcsim_access_race(kcsim_access *access) {
         report(access, KCSIM_FINDING_RACE, colliding_lanes(access),
                "lanes of one warp store different values here");
     uint32_t bad = 0, other = 0, first = 0;
-    EACH_LANE(lane, access->mask) {
+    EACH_LANE(lane, kcsim_race_news(race, access->warp, access->address, access->mask, access->size,
+                                    access->kind)) {
         if (!kcsim_race_access(race, access->warp, access->address[lane], access->size,
                                access->kind, &other))
             continue;

@@ -11,11 +11,22 @@ typedef struct kcsim_access {
     uint32_t mask;   /* lanes whose access is good */
     uint32_t size;   /* bytes of a lane */
     kcsim_access_kind kind;
-    uint64_t address[KCSIM_LANES]; /* in its space */
-    uint8_t *host[KCSIM_LANES];
-    uint8_t *shadow[KCSIM_LANES]; /* definedness; unset where `shadowed` is off */
-    uint32_t shadowed;            /* lanes whose bytes may be undefined, or have to be marked */
+    uint64_t address[KCSIM_LANES]; /* in its space; lanes that are off repeat one that is on */
+    kcsim_span span;               /* of the addresses */
+    /* A lane's bytes lie at origin + address + lane * stride on the host, its definedness at marks
+     * + the same. */
+    uint8_t *origin, *marks;
+    uint64_t stride;
+    uint32_t shadowed; /* lanes whose bytes may be undefined, or have to be marked */
 } kcsim_access;
+
+static inline uint8_t *kcsim_host(const kcsim_access *access, uint32_t lane) {
+    return access->origin + access->address[lane] + lane * access->stride;
+}
+
+static inline uint8_t *kcsim_marks(const kcsim_access *access, uint32_t lane) {
+    return access->marks + access->address[lane] + lane * access->stride;
+}
 
 /* Addresses of `ref` + offset (register bytes: `width`). Lanes whose address is undefined are
  * reported and left out of the mask that is returned. */
@@ -31,7 +42,5 @@ void kcsim_access_locate(kcsim_access *access);
 void kcsim_access_race(kcsim_access *access);
 /* Counts sectors or wavefronts. */
 void kcsim_access_count(kcsim_access *access); /* traffic.c */
-void kcsim_count_shared(kcsim_counts *counts, const uint64_t *addresses, uint32_t mask,
-                        uint32_t size);
 
 #endif

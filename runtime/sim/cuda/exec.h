@@ -247,6 +247,9 @@ typedef enum kcsim_access_kind {
  * *other: that warp. */
 bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,
                        kcsim_access_kind kind, uint32_t *other);
+/* The lanes of `mask` whose access tells the race check anything new; most of a loop's do not. */
+uint32_t kcsim_race_news(const kcsim_race *race, const kcsim_warp *warp, const uint64_t *addresses,
+                         uint32_t mask, uint32_t size, kcsim_access_kind kind);
 /* The warps of `mask` met at a barrier. */
 void kcsim_race_meet(kcsim_block *block, uint32_t warps);
 

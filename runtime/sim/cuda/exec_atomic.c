@@ -79,9 +79,9 @@ static void define_atomic(const kcsim_access *access, uint32_t lane, bool *resul
     bool old = true;
     if (access->shadowed >> lane & 1) {
         for (uint32_t i = 0; i < insn->bytes; i++)
-            old &= access->shadow[lane][i];
+            old &= kcsim_marks(access, lane)[i];
         bool after = insn->round == PTX_M_EXCH ? value : value && old;
-        memset(access->shadow[lane], after, insn->bytes);
+        memset(kcsim_marks(access, lane), after, insn->bytes);
     }
     *result_defined = old;
 }
@@ -94,12 +94,12 @@ static void atomic_lanes(kcsim_access *access, uint8_t *results, uint32_t *defin
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t old = 0, value = 0, third = 0;
         bool result_defined = true;
-        memcpy(&old, access->host[lane], insn->bytes);
+        memcpy(&old, kcsim_host(access, lane), insn->bytes);
         memcpy(&value, b + lane * insn->bytes, insn->bytes);
         memcpy(&third, c + lane * insn->bytes, insn->bytes);
         uint64_t fresh = combine((ptx_modifier)insn->round, insn->source->types[0], old, value,
                                  third, insn->bytes);
-        memcpy(access->host[lane], &fresh, insn->bytes);
+        memcpy(kcsim_host(access, lane), &fresh, insn->bytes);
         memcpy(results + lane * insn->bytes, &old, insn->bytes);
         if (memcmp(&fresh, &old, insn->bytes) != 0) warp->block->changes++;
         if (warp->block->launch->track) define_atomic(access, lane, &result_defined);
@@ -157,11 +157,11 @@ static void copy_lane(const kcsim_access *from, const kcsim_access *to, uint32_t
     uint8_t data[16] = {0}, marks[16];
     memset(marks, 1, sizeof marks);
     if (from->mask >> lane & 1) {
-        memcpy(data, from->host[lane], size);
-        if (from->shadowed >> lane & 1) memcpy(marks, from->shadow[lane], size);
+        memcpy(data, kcsim_host(from, lane), size);
+        if (from->shadowed >> lane & 1) memcpy(marks, kcsim_marks(from, lane), size);
     }
-    memcpy(to->host[lane], data, to->insn->bytes);
-    if (to->shadowed >> lane & 1) memcpy(to->shadow[lane], marks, to->insn->bytes);
+    memcpy(kcsim_host(to, lane), data, to->insn->bytes);
+    if (to->shadowed >> lane & 1) memcpy(kcsim_marks(to, lane), marks, to->insn->bytes);
 }
 
 /* The copy is done at once. Reading it before its wait is not found yet: README, "what is missing".

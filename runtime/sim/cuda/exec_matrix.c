@@ -45,12 +45,12 @@ void kcsim_do_load_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mas
             for (uint32_t half = 0; whole && half < 2; half++) {
                 uint32_t column, row = 8 * i + matrix_cell(lane, half, insn->extend, &column);
                 uint16_t element;
-                memcpy(&element, access.host[row] + 2 * column, 2);
+                memcpy(&element, kcsim_host(&access, row) + 2 * column, 2);
                 values[lane] |= (uint32_t)element << 16 * half;
                 bool shadowed = access.shadowed >> row & 1;
-                if (shadowed && !access.shadow[row][2 * column])
+                if (shadowed && !kcsim_marks(&access, row)[2 * column])
                     bits[lane] &= ~((uint64_t)0xff << 16 * half);
-                if (shadowed && !access.shadow[row][2 * column + 1])
+                if (shadowed && !kcsim_marks(&access, row)[2 * column + 1])
                     bits[lane] &= ~((uint64_t)0xff00 << 16 * half);
             }
         }
@@ -70,10 +70,10 @@ void kcsim_do_store_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
                 uint32_t column, row = 8 * i + matrix_cell(lane, half, insn->extend, &column);
                 uint16_t element = (uint16_t)(values[lane] >> 16 * half);
                 uint64_t bits = kcsim_defined_bits(warp, insn->list[i], lane, 4) >> 16 * half;
-                memcpy(access.host[row] + 2 * column, &element, 2);
+                memcpy(kcsim_host(&access, row) + 2 * column, &element, 2);
                 if (!(access.shadowed >> row & 1)) continue;
-                access.shadow[row][2 * column] = bits & 1;
-                access.shadow[row][2 * column + 1] = bits >> 8 & 1;
+                kcsim_marks(&access, row)[2 * column] = bits & 1;
+                kcsim_marks(&access, row)[2 * column + 1] = bits >> 8 & 1;
             }
     }
     warp->block->changes++;

@@ -10,14 +10,22 @@
 #define COPY_LANES(N)                                                                              \
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {                                   \
         uint32_t lane = (uint32_t)__builtin_ctz(rest);                                             \
-        memcpy(to + lane * (N), access->host[lane] + offset, N);                                   \
+        memcpy(to + lane * (N), kcsim_host(access, lane) + offset, N);                             \
     }
+
+/* All lanes, one element each, one after the other. */
+static bool is_dense(const kcsim_access *access) {
+    return access->mask == UINT32_MAX && access->span.dense && access->insn->count == 1 &&
+           access->stride == 0;
+}
 
 static void load_element(const kcsim_access *access, uint32_t k) {
     const kcsim_insn *insn = access->insn;
     uint8_t *to = access->warp->registers + insn->list[k].at;
     uint32_t offset = k * insn->bytes;
-    if (insn->bytes == 4 && insn->element == 4) {
+    if (is_dense(access) && insn->bytes == insn->element) {
+        memcpy(to, kcsim_host(access, 0), insn->bytes * 32u);
+    } else if (insn->bytes == 4 && insn->element == 4) {
         COPY_LANES(4)
     } else if (insn->bytes == 8 && insn->element == 8) {
         COPY_LANES(8)
@@ -28,10 +36,10 @@ static void load_element(const kcsim_access *access, uint32_t k) {
             uint32_t lane = (uint32_t)__builtin_ctz(rest);
             uint64_t value = 0;
             if (insn->bytes > 8) {
-                memcpy(to + lane * insn->element, access->host[lane] + offset, insn->bytes);
+                memcpy(to + lane * insn->element, kcsim_host(access, lane) + offset, insn->bytes);
                 continue;
             }
-            memcpy(&value, access->host[lane] + offset, insn->bytes);
+            memcpy(&value, kcsim_host(access, lane) + offset, insn->bytes);
             unsigned unused = 64 - 8u * insn->bytes;
             if (insn->extend) value = (uint64_t)((int64_t)(value << unused) >> unused);
             memcpy(to + lane * insn->element, &value, insn->element);
@@ -43,7 +51,7 @@ static void load_element(const kcsim_access *access, uint32_t k) {
  * its last byte. */
 static uint64_t element_bits(const kcsim_access *access, uint32_t lane, uint32_t k) {
     const kcsim_insn *insn = access->insn;
-    const uint8_t *marks = access->shadow[lane] + k * insn->bytes;
+    const uint8_t *marks = kcsim_marks(access, lane) + k * insn->bytes;
     uint64_t bits = 0;
     for (uint32_t i = 0; i < insn->bytes && i < 8; i++)
         if (marks[i]) bits |= (uint64_t)0xff << 8 * i;
@@ -66,13 +74,34 @@ static bool all_marked(const uint8_t *marks, uint32_t size) {
     return together == ONES;
 }
 
+/* Every byte of every lane, by one pass over words: the usual answer is yes. */
+static bool all_lanes_marked(const kcsim_access *access) {
+    uint64_t together = ONES, part = ONES;
+    uint32_t width = access->size < 8 ? access->size : 8;
+    for (uint32_t rest = access->shadowed; rest; rest &= rest - 1) {
+        const uint8_t *marks = kcsim_marks(access, (uint32_t)__builtin_ctz(rest));
+        if (width == 4) {
+            uint32_t word;
+            memcpy(&word, marks, 4);
+            together &= word | ONES << 32;
+            continue;
+        }
+        for (uint32_t at = 0; at < access->size; at += width) {
+            memcpy(&part, marks + at, width);
+            together &= part;
+        }
+    }
+    return together == ONES;
+}
+
 static void define_loaded(const kcsim_access *access) {
     const kcsim_insn *insn = access->insn;
     kcsim_warp *warp = access->warp;
-    uint32_t holes = 0;
-    for (uint32_t rest = access->shadowed; rest; rest &= rest - 1) {
+    uint32_t holes = 0, checked = access->shadowed;
+    if (checked && all_lanes_marked(access)) checked = 0;
+    for (uint32_t rest = checked; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        if (!all_marked(access->shadow[lane], access->size)) holes |= 1u << lane;
+        if (!all_marked(kcsim_marks(access, lane), access->size)) holes |= 1u << lane;
     }
     for (uint32_t k = 0; k < insn->list_count; k++) {
         kcsim_ref ref = insn->list[k];
@@ -82,7 +111,8 @@ static void define_loaded(const kcsim_access *access) {
             uint32_t lane = (uint32_t)__builtin_ctz(rest);
             uint64_t bits = element_bits(access, lane, k);
             kcsim_set_defined_bits(warp, ref, lane, insn->element, bits);
-            if (insn->bytes > 8 && !all_marked(access->shadow[lane] + k * insn->bytes, insn->bytes))
+            if (insn->bytes > 8 &&
+                !all_marked(kcsim_marks(access, lane) + k * insn->bytes, insn->bytes))
                 warp->full[ref.slot] &= ~(1u << lane);
         }
     }
@@ -126,14 +156,16 @@ void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
 #define STORE_LANES(N)                                                                             \
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {                                   \
         uint32_t lane = (uint32_t)__builtin_ctz(rest);                                             \
-        memcpy(access->host[lane] + offset, from + lane * (N), N);                                 \
+        memcpy(kcsim_host(access, lane) + offset, from + lane * (N), N);                           \
     }
 
 static void store_element(const kcsim_access *access, uint32_t k) {
     const kcsim_insn *insn = access->insn;
     const uint8_t *from = kcsim_at(access->warp, insn->list[k]);
     uint32_t offset = k * insn->bytes;
-    if (insn->bytes == 4 && insn->element == 4) {
+    if (is_dense(access) && insn->bytes == insn->element) {
+        memcpy(kcsim_host(access, 0), from, insn->bytes * 32u);
+    } else if (insn->bytes == 4 && insn->element == 4) {
         STORE_LANES(4)
     } else if (insn->bytes == 8 && insn->element == 8) {
         STORE_LANES(8)
@@ -142,7 +174,7 @@ static void store_element(const kcsim_access *access, uint32_t k) {
     } else {
         for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(rest);
-            memcpy(access->host[lane] + offset, from + lane * insn->element, insn->bytes);
+            memcpy(kcsim_host(access, lane) + offset, from + lane * insn->element, insn->bytes);
         }
     }
 }
@@ -163,16 +195,20 @@ static void mark_stored(const kcsim_access *access) {
             if ((bits & wanted) == wanted) continue;
             holes |= 1u << lane;
             for (uint32_t i = 0; access->shadowed >> lane & 1 && i < insn->bytes; i++)
-                access->shadow[lane][k * insn->bytes + i] = i < 8 && bits >> 8 * i & 1;
+                kcsim_marks(access, lane)[k * insn->bytes + i] = i < 8 && bits >> 8 * i & 1;
         }
     }
+    if (!holes && access->shadowed == UINT32_MAX && access->span.dense && access->stride == 0) {
+        memset(kcsim_marks(access, 0), 1, access->size * 32);
+        return;
+    }
     for (uint32_t rest = access->shadowed & ~holes; rest; rest &= rest - 1)
-        memset(access->shadow[__builtin_ctz(rest)], 1, access->size);
+        memset(kcsim_marks(access, (uint32_t)__builtin_ctz(rest)), 1, access->size);
     for (uint32_t rest = access->shadowed & holes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         for (uint32_t k = 0; k < insn->list_count; k++)
             if (warp->full[insn->list[k].slot] >> lane & 1)
-                memset(access->shadow[lane] + k * insn->bytes, 1, insn->bytes);
+                memset(kcsim_marks(access, lane) + k * insn->bytes, 1, insn->bytes);
     }
     if (!holes || access->space != PTX_SPACE_GLOBAL) return;
     kcsim_report report = {.kind = KCSIM_FINDING_UNINITIALIZED,

@@ -28,18 +28,19 @@ typedef uint32_t (*kcsim_compare_fn)(const void *a, const void *b);
 #define KCSIM_LANE_OPS(X)                                                                          \
     X(ADD)                                                                                         \
     X(SUB)                                                                                         \
-    X(MUL) X(MUL_HI) X(MUL_WIDE) X(MAD) X(MAD_HI) X(MAD_WIDE) X(ADD_SAT) X(SUB_SAT) X(MUL24)       \
-        X(MUL24_HI) X(MAD24) X(MAD24_HI) X(FMA) X(DIV) X(REM) X(ABS) X(NEG) X(MIN) X(MAX) X(MIN3)  \
-            X(MAX3) X(MIN_NAN) X(MAX_NAN) X(MIN_XORSIGN) X(MAX_XORSIGN) X(SAD) X(AND) X(OR) X(XOR) \
-                X(NOT) X(CNOT) X(SHL) X(SHR) X(SHF_L_WRAP) X(SHF_L_CLAMP) X(SHF_R_WRAP)            \
-                    X(SHF_R_CLAMP) X(BFE) X(BFI) X(BFIND) X(BFIND_SHIFT) X(BREV) X(CLZ) X(POPC)    \
-                        X(PRMT) X(PRMT_F4E) X(PRMT_B4E) X(PRMT_RC8) X(PRMT_ECL) X(PRMT_ECR)        \
-                            X(PRMT_RC16) X(LOP3) X(BMSK_CLAMP) X(BMSK_WRAP) X(SZEXT_CLAMP)         \
-                                X(SZEXT_WRAP) X(DP4A_UU) X(DP4A_US) X(DP4A_SU) X(DP4A_SS)          \
-                                    X(DP2A_LO_UU) X(DP2A_LO_US) X(DP2A_LO_SU) X(DP2A_LO_SS)        \
-                                        X(DP2A_HI_UU) X(DP2A_HI_US) X(DP2A_HI_SU) X(DP2A_HI_SS)    \
-                                            X(RCP) X(SQRT) X(RSQRT) X(SIN) X(COS) X(LG2) X(EX2)    \
-                                                X(TANH) X(COPYSIGN) X(FLUSH) X(SATURATE) X(RELU)   \
+    X(MUL)                                                                                         \
+    X(MUL_HI) X(MUL_WIDE) X(MAD) X(MAD_HI) X(MAD_WIDE) X(ADD_SAT) X(SUB_SAT) X(MUL24) X(MUL24_HI)  \
+        X(MAD24) X(MAD24_HI) X(FMA) X(DIV) X(REM) X(ABS) X(NEG) X(MIN) X(MAX) X(MIN3) X(MAX3)      \
+            X(MIN_NAN) X(MAX_NAN) X(MIN_XORSIGN) X(MAX_XORSIGN) X(SAD) X(AND) X(OR) X(XOR) X(NOT)  \
+                X(CNOT) X(SHL) X(SHR) X(SHF_L_WRAP) X(SHF_L_CLAMP) X(SHF_R_WRAP) X(SHF_R_CLAMP)    \
+                    X(BFE) X(BFI) X(BFIND) X(BFIND_SHIFT) X(BREV) X(CLZ) X(POPC) X(PRMT)           \
+                        X(PRMT_F4E) X(PRMT_B4E) X(PRMT_RC8) X(PRMT_ECL) X(PRMT_ECR) X(PRMT_RC16)   \
+                            X(LOP3) X(BMSK_CLAMP) X(BMSK_WRAP) X(SZEXT_CLAMP) X(SZEXT_WRAP)        \
+                                X(DP4A_UU) X(DP4A_US) X(DP4A_SU) X(DP4A_SS) X(DP2A_LO_UU)          \
+                                    X(DP2A_LO_US) X(DP2A_LO_SU) X(DP2A_LO_SS) X(DP2A_HI_UU)        \
+                                        X(DP2A_HI_US) X(DP2A_HI_SU) X(DP2A_HI_SS) X(RCP) X(SQRT)   \
+                                            X(RSQRT) X(SIN) X(COS) X(LG2) X(EX2) X(TANH)           \
+                                                X(COPYSIGN) X(FLUSH) X(SATURATE) X(RELU)           \
                                                     X(EXTEND_U16) X(EXTEND_S16) X(EXTEND_U32)      \
                                                         X(EXTEND_S32) X(TRUNCATE_64)               \
                                                             X(TRUNCATE_32) X(FROM_S32) X(FROM_U32) \
@@ -71,6 +72,15 @@ typedef struct kcsim_compare_row {
 typedef void (*kcsim_blend_fn)(void *d, const void *a, const void *b, uint32_t mask,
                                unsigned bytes);
 
+/* What 32 addresses have in common. */
+typedef struct kcsim_span {
+    uint64_t low, high; /* the least and the greatest */
+    uint64_t bits;      /* all of them or-ed: what they are aligned to */
+    bool same;          /* all equal */
+    bool dense;         /* each `size` above the one before */
+} kcsim_span;
+typedef kcsim_span (*kcsim_span_fn)(const uint64_t *addresses, uint32_t size);
+
 typedef struct kcsim_lane_table {
     const char *name;
     const kcsim_lane_row *rows;
@@ -78,6 +88,7 @@ typedef struct kcsim_lane_table {
     const kcsim_compare_row *compares;
     int compare_count;
     kcsim_blend_fn blend;
+    kcsim_span_fn span;
 } kcsim_lane_table;
 
 extern const kcsim_lane_table kcsim_lanes_base;

@@ -500,6 +500,26 @@ static void blend(void *d, const void *a, const void *b, uint32_t mask, unsigned
     else BLEND(u128);
 }
 
+/* Addresses lie below 2^63 or are wrong anyway: signed comparisons, which hosts have for vectors,
+ * do. */
+static kcsim_span span(const uint64_t *addresses, uint32_t size) {
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    uint64_t bits = 0, different = 0, sparse = 0, first = addresses[0];
+    for (uint64_t i = 0; i < 32; i++) {
+        int64_t at = (int64_t)addresses[i];
+        low = at < low ? at : low;
+        high = at > high ? at : high;
+        bits |= addresses[i];
+        different |= addresses[i] ^ first;
+        sparse |= addresses[i] ^ (first + i * size);
+    }
+    return (kcsim_span){.low = (uint64_t)low,
+                        .high = (uint64_t)high,
+                        .bits = bits,
+                        .same = !different,
+                        .dense = !sparse};
+}
+
 const kcsim_lane_table LANES_TABLE = {
     .name = LANES_NAME,
     .rows = rows,
@@ -507,4 +527,5 @@ const kcsim_lane_table LANES_TABLE = {
     .compares = compares,
     .compare_count = sizeof compares / sizeof compares[0],
     .blend = blend,
+    .span = span,
 };

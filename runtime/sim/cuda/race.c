@@ -133,6 +133,27 @@ static void note_writer(kcsim_race *race, uint64_t index, const kcsim_warp *warp
     *writer = fresh;
 }
 
+static bool same_mark(mark a, mark b) {
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+uint32_t kcsim_race_news(const kcsim_race *race, const kcsim_warp *warp, const uint64_t *addresses,
+                         uint32_t mask, uint32_t size, kcsim_access_kind kind) {
+    if (kind != KCSIM_ACCESS_READ || size != 4 || race->readers) return mask;
+    /* A word that this warp, or several, have read since the last barrier, and whose writer is
+     * known to be ordered. */
+    uint32_t now = warp->time[warp->index] & 0x1fffff, news = 0;
+    mark mine = {.time = now, .warp = warp->index & 63, .bytes = 15},
+         shared = {.time = now, .warp = SEVERAL, .bytes = 15};
+    for (; mask; mask &= mask - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(mask);
+        const word *at = &race->words[addresses[lane] / 4];
+        bool known = same_mark(at->reader, mine) || same_mark(at->reader, shared);
+        if (!known || !is_ordered(warp, at->writer)) news |= 1u << lane;
+    }
+    return news;
+}
+
 static bool access_word(kcsim_race *race, const kcsim_warp *warp, uint64_t index, uint32_t bytes,
                         kcsim_access_kind kind, uint32_t *other) {
     uint32_t now = warp->time[warp->index];

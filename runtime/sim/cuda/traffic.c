@@ -43,46 +43,32 @@ static traffic scattered(const uint64_t *addresses, uint32_t mask, uint32_t size
 }
 
 /* One after the other without holes, or all the same: most accesses. */
-static bool regular(const uint64_t *addresses, uint32_t mask, uint32_t size, traffic *out) {
-    uint32_t first = (uint32_t)__builtin_ctz(mask);
-    uint32_t lanes = mask >> first;
-    if (lanes & (lanes + 1)) return false; /* lanes are not neighbours */
-    uint32_t count = (uint32_t)__builtin_popcount(mask);
-    uint64_t base = addresses[first], wrong = 0, different = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        wrong |= addresses[first + i] ^ (base + (uint64_t)i * size);
-        different |= addresses[first + i] ^ base;
-    }
-    if (wrong && different) return false;
-    uint64_t bytes = wrong ? size : (uint64_t)count * size;
+static bool regular(const kcsim_access *access, traffic *out) {
+    if (!access->span.same && !(access->span.dense && access->mask == UINT32_MAX)) return false;
+    uint64_t bytes = access->span.same ? access->size : 32u * access->size, base = access->span.low;
     *out = (traffic){.bytes = bytes, .sectors = (base + bytes - 1) / SECTOR - base / SECTOR + 1};
     return true;
 }
 
-/* The banks of one pass: how often the busiest one has to answer. Lanes that want the same word
+/* A pass in which no bank is asked for two words, as it should be: lanes that want the same word
  * share the answer. */
-static uint32_t wavefronts_of_pass(const uint64_t *addresses, uint32_t mask, uint32_t size) {
-    uint32_t words = size < 4 ? 1 : size / 4, most = 0;
-    uint8_t depth[BANKS] = {0};
-    uint64_t wanted[BANKS][8]; /* 8 lanes x 4 words, 16 x 2 or 32 x 1: the first 8 a bank, then
-                                  every one counts */
+static bool is_conflict_free(const uint64_t *addresses, uint32_t mask, uint32_t words) {
+    uint32_t busy = 0;
+    uint32_t wanted[BANKS];
     for (; mask; mask &= mask - 1) {
-        uint64_t word = addresses[__builtin_ctz(mask)] / 4;
+        uint32_t word = (uint32_t)(addresses[__builtin_ctz(mask)] / 4);
         for (uint32_t i = 0; i < words; i++, word++) {
-            uint32_t bank = (uint32_t)(word % BANKS), n = 0;
-            while (n < depth[bank] && n < 8 && wanted[bank][n] != word)
-                n++;
-            if (n < depth[bank] && n < 8) continue;
-            if (depth[bank] < 8) wanted[bank][depth[bank]] = word;
-            depth[bank]++;
-            if (depth[bank] > most) most = depth[bank];
+            uint32_t bank = word % BANKS;
+            if (busy >> bank & 1 && wanted[bank] != word) return false;
+            busy |= 1u << bank;
+            wanted[bank] = word;
         }
     }
-    return most;
+    return true;
 }
 
-/* Beyond eight words a bank: exactly, by comparing with every earlier lane. */
-static uint32_t wavefronts_exactly(const uint64_t *addresses, uint32_t mask, uint32_t size) {
+/* How often the busiest bank has to answer. */
+static uint32_t wavefronts_of_pass(const uint64_t *addresses, uint32_t mask, uint32_t size) {
     uint32_t words = size < 4 ? 1 : size / 4, count[BANKS] = {0}, most = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
@@ -101,16 +87,17 @@ static uint32_t wavefronts_exactly(const uint64_t *addresses, uint32_t mask, uin
     return most;
 }
 
-void kcsim_count_shared(kcsim_counts *counts, const uint64_t *addresses, uint32_t mask,
-                        uint32_t size) {
-    /* 32 lanes x 4 bytes fit one wavefront; 8-byte accesses go by half warps, 16-byte ones by
-     * quarters. */
-    uint32_t lanes = size <= 4 ? 32 : size == 8 ? 16 : 8;
+/* 32 lanes x 4 bytes fit one wavefront; 8-byte accesses go by half warps, 16-byte ones by quarters.
+ */
+static void count_shared(kcsim_counts *counts, const kcsim_access *access) {
+    uint32_t size = access->size, lanes = size <= 4 ? 32 : size == 8 ? 16 : 8;
+    bool easy = access->span.same || (access->span.dense && access->mask == UINT32_MAX);
     for (uint32_t first = 0; first < 32; first += lanes) {
-        uint32_t pass = lanes == 32 ? mask : mask & (((1u << lanes) - 1) << first);
+        uint32_t pass = lanes == 32 ? access->mask : access->mask & (((1u << lanes) - 1) << first);
         if (!pass) continue;
-        uint32_t wavefronts = wavefronts_of_pass(addresses, pass, size);
-        if (wavefronts > 8) wavefronts = wavefronts_exactly(addresses, pass, size);
+        uint32_t wavefronts = 1;
+        if (!easy && !is_conflict_free(access->address, pass, size < 4 ? 1 : size / 4))
+            wavefronts = wavefronts_of_pass(access->address, pass, size);
         counts->shared_wavefronts += wavefronts;
         counts->shared_bank_conflicts += wavefronts - 1;
     }
@@ -121,12 +108,11 @@ void kcsim_access_count(kcsim_access *access) {
     traffic cost;
     if (!access->mask) return;
     if (access->space == PTX_SPACE_SHARED) {
-        kcsim_count_shared(counts, access->address, access->mask, access->size);
+        count_shared(counts, access);
         return;
     }
     if (access->space != PTX_SPACE_GLOBAL) return;
-    if (!regular(access->address, access->mask, access->size, &cost))
-        cost = scattered(access->address, access->mask, access->size);
+    if (!regular(access, &cost)) cost = scattered(access->address, access->mask, access->size);
     uint64_t ideal = (cost.bytes + SECTOR - 1) / SECTOR;
     if (access->kind == KCSIM_ACCESS_READ) {
         counts->global_load_bytes += cost.bytes;
