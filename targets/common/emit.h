@@ -2,6 +2,11 @@
 //
 // A tile is one LLVM value a register of its layout; a scalar is one value. f16 and bf16 stay half and bfloat in registers, bool is
 // i1; in memory bool is a byte. The values of an op hang on kc_value.data while its kernel is emitted.
+//
+// Elementwise ops and iota are emitted late: register r of a tile when something first asks for it. So a store computes one
+// register after the other from the loads on, and not one op after the other over all registers, which would keep every
+// intermediate tile alive. Some loads are late too (emit_memory.c). kc_emit_register is the only way to a register; whoever is about to open a region or a conditional block asks
+// first (kc_emit_force), so that what is emitted dominates its later uses.
 #ifndef KC_TARGETS_COMMON_EMIT_H
 #define KC_TARGETS_COMMON_EMIT_H
 
@@ -35,9 +40,14 @@ typedef struct { int64_t low, high; } kc_range;
 
 // What kc_value.data points to.
 typedef struct {
-    LLVMValueRef *regs; // of a tile; one for a scalar, for a buffer in global memory (its address) and in shared memory (its first byte)
+    LLVMValueRef *regs; // of a tile, NULL where not emitted yet; one for a scalar, for a buffer in global memory (its address) and
+                        // in shared memory (its first byte)
     int n;
-    const kc_tile_map *map; // tiles of rank > 0 and shared buffers
+    const kc_tile_map *map; // tiles of rank > 0
+    const kc_op *late;      // the op that gives the registers when they are asked for, else NULL
+    int depth;              // late ops in a row
+    LLVMValueRef thread_part; // of an iota, once a register was asked for
+    struct kc_access *access; // of a late load, likewise
     bool read_only;         // a global buffer that nothing in this kernel writes
     bool range_known;
     kc_range range;
@@ -53,10 +63,13 @@ struct kc_emit {
     kc_diag *diag;
     // of the kernel being emitted
     const kc_op *kernel;
+    const kc_tile_map **maps; // one a layout seen so far
+    int n_maps, maps_capacity;
     LLVMValueRef function;
     kc_expr_pool *pool;
     LLVMValueRef *symbols; // i64 values by symbol index, NULL where not a parameter
     int n_symbols, warps;
+    bool loads_much;
     LLVMValueRef thread;   // i32
     LLVMTypeRef i1, i8, i16, i32, i64, f16, bf16, f32, f64, pointer_global, pointer_shared;
 };
@@ -69,7 +82,10 @@ bool kc_emit_module(LLVMModuleRef module, const kc_target *, const kc_emit_hooks
 // emit_kernel.c
 void kc_emit_op(kc_emit *, const kc_op *);
 void kc_emit_block(kc_emit *, const kc_block *);
-const kc_emitted *kc_emit_get(const kc_value *);                   // of an operand
+const kc_emitted *kc_emit_get(const kc_value *);                   // of an operand: number of registers, map
+LLVMValueRef kc_emit_register(kc_emit *, const kc_value *, int r);
+void kc_emit_force(kc_emit *, const kc_value *);                   // all registers
+void kc_emit_force_used(kc_emit *, const kc_block *);              // of all values that a region takes from outside
 LLVMValueRef kc_emit_scalar(const kc_value *);                     // of a scalar operand
 kc_emitted *kc_emit_define(kc_emit *, kc_value *);                 // room for a result's registers, with its map
 void kc_emit_bind(kc_emit *, kc_value *, LLVMValueRef scalar);
@@ -98,8 +114,9 @@ LLVMValueRef kc_emit_element(kc_emit *, kc_opcode, kc_dtype operand, LLVMValueRe
 LLVMValueRef kc_emit_cast_element(kc_emit *, kc_dtype from, kc_dtype to, LLVMValueRef);
 LLVMValueRef kc_emit_floordiv_int(kc_emit *, LLVMValueRef a, LLVMValueRef b, bool is_signed, bool modulo);
 void kc_emit_elementwise(kc_emit *, const kc_op *);
+LLVMValueRef kc_emit_elementwise_register(kc_emit *, const kc_op *, int r);
 // The register of an operand that holds the element of the result's register r: extents of 1 and scalars broadcast.
-LLVMValueRef kc_emit_operand_register(const kc_emitted *result, int r, const kc_value *operand);
+LLVMValueRef kc_emit_operand_register(kc_emit *, const kc_emitted *result, int r, const kc_value *operand);
 
 // helpers.c: functions with loops, in LLVM IR text, added to the module when first asked for
 LLVMValueRef kc_emit_helper(kc_emit *, const char *name, kc_dtype, int n, LLVMValueRef *args);
@@ -111,13 +128,15 @@ bool kc_range_fits_i32(kc_range);
 
 // emit_place.c: where threads hold elements
 LLVMValueRef kc_emit_thread_part(kc_emit *, const int64_t *basis, int bits); // i32: XOR of basis[b] over the set bits of the thread id
-void kc_emit_iota(kc_emit *, const kc_op *);
+LLVMValueRef kc_emit_iota_register(kc_emit *, const kc_op *, int r);
 // i1 that holds on one of the threads that hold the same elements; NULL when every thread holds its own
 LLVMValueRef kc_emit_representative(kc_emit *, const kc_tile_map *);
 void kc_emit_convert(kc_emit *, const kc_op *);
 
 // emit_memory.c, emit_shared.c
 void kc_emit_load(kc_emit *, const kc_op *);
+void kc_emit_load_register(kc_emit *, const kc_op *, int r); // of a late load: its whole vector
+bool kc_emit_loads_much(const kc_op *kernel);
 void kc_emit_store(kc_emit *, const kc_op *);
 void kc_emit_shared_alloc(kc_emit *, const kc_op *);
 void kc_emit_shared_load(kc_emit *, const kc_op *);

@@ -26,6 +26,7 @@ static void make_phis(kc_emit *e, const kc_op *op, loop *l, LLVMBasicBlockRef be
 }
 
 static void close_phis(kc_emit *e, const kc_op *op, loop *l) {
+    for (int i = 0; i < op->n_results; i++) kc_emit_force(e, kc_operand(op->body->last, i));
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
     LLVMValueRef step = kc_emit_int(e, kc_operand(op, 0)->type.elem, kc_attr_int(op, KC_ATTR_STEP, 1));
     LLVMValueRef next = LLVMBuildNSWAdd(e->builder, l->counter, step, "");
@@ -34,14 +35,15 @@ static void close_phis(kc_emit *e, const kc_op *op, loop *l) {
         const kc_emitted *yielded = kc_emit_get(kc_operand(op->body->last, i));
         const kc_emitted *inside = kc_emit_get(op->body->args[1 + i]);
         for (int r = 0; r < inside->n; r++) {
-            LLVMValueRef value = yielded->n == 1 ? yielded->regs[0] : yielded->regs[r];
-            LLVMAddIncoming(l->carried[i][r], &value, &latch, 1);
+            LLVMAddIncoming(l->carried[i][r], &yielded->regs[r], &latch, 1);
         }
     }
     LLVMBuildBr(e->builder, l->header);
 }
 
 void kc_emit_for(kc_emit *e, const kc_op *op) {
+    for (int i = 0; i < op->n_operands; i++) kc_emit_force(e, kc_operand(op, i));
+    kc_emit_force_used(e, op->body);
     loop l = {.header = kc_emit_new_block(e, "loop"), .body = kc_emit_new_block(e, "body"), .end = kc_emit_new_block(e, "end")};
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
     LLVMBuildBr(e->builder, l.header);
@@ -61,6 +63,7 @@ void kc_emit_for(kc_emit *e, const kc_op *op) {
 
 // The condition is the same for the whole block, so barriers inside are met by all threads.
 void kc_emit_if(kc_emit *e, const kc_op *op) {
+    kc_emit_force_used(e, op->body);
     LLVMBasicBlockRef then = kc_emit_new_block(e, "then"), end = kc_emit_new_block(e, "end");
     LLVMBuildCondBr(e->builder, kc_emit_scalar(kc_operand(op, 0)), then, end);
     kc_emit_enter(e, then);

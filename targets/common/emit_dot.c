@@ -5,7 +5,7 @@
 // Operands as the accumulation wants them: exact in f32 or f64, sign- or zero-extended to i32.
 static void widen(kc_emit *e, const kc_value *operand, kc_dtype to, LLVMValueRef *out) {
     const kc_emitted *v = kc_emit_get(operand);
-    for (int r = 0; r < v->n; r++) out[r] = kc_emit_cast_element(e, operand->type.elem, to, v->regs[r]);
+    for (int r = 0; r < v->n; r++) out[r] = kc_emit_cast_element(e, operand->type.elem, to, kc_emit_register(e, operand, r));
 }
 
 static LLVMValueRef multiply_add(kc_emit *e, kc_dtype t, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
@@ -45,7 +45,7 @@ void kc_emit_dot(kc_emit *e, const kc_op *op) {
     LLVMValueRef *wb = KC_NEW_ARRAY(e->arena, LLVMValueRef, kc_emit_get(b)->n);
     widen(e, a, t, wa);
     widen(e, b, t, wb);
-    for (int r = 0; r < v->n; r++) v->regs[r] = kc_emit_get(c)->regs[r];
+    for (int r = 0; r < v->n; r++) v->regs[r] = kc_emit_register(e, c, r);
     // One step of the axis after the other: neighbouring accumulators are independent.
     for (int64_t k = 0; k < a->type.tile[axis]; k++)
         for (int r = 0; r < v->n; r++) {

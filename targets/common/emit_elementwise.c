@@ -214,36 +214,46 @@ LLVMValueRef kc_emit_element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValueRe
 
 // ---- tiles -------------------------------------------------------------------------------------------------------
 
-LLVMValueRef kc_emit_operand_register(const kc_emitted *result, int r, const kc_value *operand) {
+LLVMValueRef kc_emit_operand_register(kc_emit *e, const kc_emitted *result, int r, const kc_value *operand) {
     const kc_emitted *v = kc_emit_get(operand);
     if (!v->map) return v->regs[0];
+    if (v->map == result->map) return kc_emit_register(e, operand, r);
     int64_t at[KC_LAYOUT_MAX_RANK] = {0};
     for (int d = 0; d < v->map->rank; d++)
         at[d] = operand->type.tile[d] == 1 ? 0 : kc_tile_map_at(result->map, r, d);
     int found = kc_tile_map_find(v->map, at);
     if (found < 0) kc_bug("an operand's layout is no projection of the result's: no register for register %d", r);
-    return v->regs[found];
+    return kc_emit_register(e, operand, found);
 }
 
 static void check_projection(const kc_emitted *result, const kc_value *operand) {
     const kc_tile_map *m = result->map, *o = kc_emit_get(operand)->map;
-    if (!o) return;
+    if (!o || o == m) return;
     for (int b = 0; b < m->thread_bits; b++)
         for (int d = 0; d < m->rank; d++)
             if (o->threads[b][d] != (operand->type.tile[d] == 1 ? 0 : m->threads[b][d]))
                 kc_bug("an operand's layout is no projection of the result's: thread bit %d, dimension %d", b, d);
 }
 
+LLVMValueRef kc_emit_elementwise_register(kc_emit *e, const kc_op *op, int r) {
+    const kc_value *result = kc_result(op, 0);
+    const kc_emitted *v = kc_emit_get(result);
+    kc_dtype from = kc_operand(op, op->n_operands - 1)->type.elem;
+    LLVMValueRef args[3] = {0};
+    for (int i = 0; i < op->n_operands; i++) args[i] = kc_emit_operand_register(e, v, r, kc_operand(op, i));
+    if (op->code == KC_OP_CAST) return kc_emit_cast_element(e, from, result->type.elem, args[0]);
+    if (op->code == KC_OP_SELECT) return LLVMBuildSelect(e->builder, args[0], args[1], args[2], "");
+    return kc_emit_element(e, op->code, from, args);
+}
+
+// Scalars at once; tiles late, once it is sure that the operands' layouts fit.
 void kc_emit_elementwise(kc_emit *e, const kc_op *op) {
     kc_value *result = kc_result(op, 0);
     kc_emitted *v = kc_emit_define(e, result);
-    kc_dtype from = kc_operand(op, op->n_operands - 1)->type.elem;
-    for (int i = 0; i < op->n_operands && v->map; i++) check_projection(v, kc_operand(op, i));
-    for (int r = 0; r < v->n; r++) {
-        LLVMValueRef args[3] = {0};
-        for (int i = 0; i < op->n_operands; i++) args[i] = kc_emit_operand_register(v, r, kc_operand(op, i));
-        if (op->code == KC_OP_CAST) v->regs[r] = kc_emit_cast_element(e, from, result->type.elem, args[0]);
-        else if (op->code == KC_OP_SELECT) v->regs[r] = LLVMBuildSelect(e->builder, args[0], args[1], args[2], "");
-        else v->regs[r] = kc_emit_element(e, op->code, from, args);
+    if (v->map) {
+        v->late = op;
+        for (int i = 0; i < op->n_operands; i++) check_projection(v, kc_operand(op, i));
+    } else {
+        v->regs[0] = kc_emit_elementwise_register(e, op, 0);
     }
 }

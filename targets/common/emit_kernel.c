@@ -11,8 +11,36 @@ const kc_emitted *kc_emit_get(const kc_value *value) {
 
 LLVMValueRef kc_emit_scalar(const kc_value *value) {
     const kc_emitted *v = kc_emit_get(value);
-    if (v->n != 1) kc_bug("a scalar was expected, this tile has %d registers", v->n);
+    if (v->n != 1 || !v->regs[0]) kc_bug("a scalar was expected, this tile has %d registers", v->n);
     return v->regs[0];
+}
+
+LLVMValueRef kc_emit_register(kc_emit *e, const kc_value *value, int r) {
+    const kc_emitted *v = kc_emit_get(value);
+    if (r >= v->n) kc_bug("register %d of a tile of %d", r, v->n);
+    if (v->regs[r]) return v->regs[r];
+    if (!v->late) kc_bug("register %d of %s has no value", r, value->name ? value->name : "?");
+    switch (v->late->code) {
+    case KC_OP_IOTA: v->regs[r] = kc_emit_iota_register(e, v->late, r); break;
+    case KC_OP_LOAD: kc_emit_load_register(e, v->late, r); break;
+    default: v->regs[r] = kc_emit_elementwise_register(e, v->late, r);
+    }
+    return v->regs[r];
+}
+
+void kc_emit_force(kc_emit *e, const kc_value *value) {
+    const kc_emitted *v = kc_emit_get(value);
+    for (int r = 0; r < v->n; r++) kc_emit_register(e, value, r);
+}
+
+void kc_emit_force_used(kc_emit *e, const kc_block *block) {
+    for (const kc_op *op = block->first; op; op = op->next) {
+        for (int i = 0; i < op->n_operands; i++) {
+            const kc_emitted *v = kc_operand(op, i)->data;
+            if (v && v->late) kc_emit_force(e, kc_operand(op, i));
+        }
+        if (op->body) kc_emit_force_used(e, op->body);
+    }
 }
 
 static int log2_of(int n) {
@@ -21,12 +49,24 @@ static int log2_of(int n) {
     return bits;
 }
 
+static const kc_tile_map *map_of(kc_emit *e, const kc_layout *layout) {
+    for (int i = 0; i < e->n_maps; i++)
+        if (e->maps[i]->layout == layout) return e->maps[i];
+    if (e->n_maps == e->maps_capacity) {
+        e->maps_capacity = 2 * e->maps_capacity + 16;
+        const kc_tile_map **wider = KC_NEW_ARRAY(e->arena, const kc_tile_map *, e->maps_capacity);
+        if (e->n_maps) memcpy(wider, e->maps, sizeof *wider * (size_t)e->n_maps);
+        e->maps = wider;
+    }
+    int lane_bits = log2_of(kc_target_warp_size(e->target));
+    return e->maps[e->n_maps++] = kc_tile_map_create(e->arena, layout, lane_bits, lane_bits + log2_of(e->warps));
+}
+
 kc_emitted *kc_emit_define(kc_emit *e, kc_value *value) {
     kc_emitted *v = KC_NEW(e->arena, kc_emitted);
     v->n = 1;
     if (value->type.kind == KC_TYPE_TILE && value->type.rank > 0) {
-        int lane_bits = log2_of(kc_target_warp_size(e->target));
-        v->map = kc_tile_map_create(e->arena, value->type.layout, lane_bits, lane_bits + log2_of(e->warps));
+        v->map = map_of(e, value->type.layout);
         v->n = v->map->n_registers;
     }
     v->regs = KC_NEW_ARRAY(e->arena, LLVMValueRef, v->n);
@@ -44,6 +84,19 @@ LLVMBasicBlockRef kc_emit_new_block(kc_emit *e, const char *name) {
 
 void kc_emit_enter(kc_emit *e, LLVMBasicBlockRef block) {
     LLVMPositionBuilderAtEnd(e->builder, block);
+}
+
+// Chains of late ops are followed by recursion, so they end somewhere.
+static void limit_depth(kc_emit *e, const kc_op *op) {
+    enum { LONGEST = 400 };
+    kc_emitted *v = kc_result(op, 0)->data;
+    for (int i = 0; v->late && i < op->n_operands; i++) {
+        int depth = kc_emit_get(kc_operand(op, i))->depth;
+        if (depth >= v->depth) v->depth = depth + 1;
+    }
+    if (v->depth < LONGEST) return;
+    kc_emit_force(e, kc_result(op, 0));
+    v->depth = 0;
 }
 
 // ---- ops ----------------------------------------------------------------------------------------------------------
@@ -73,14 +126,18 @@ static void emit_program_id(kc_emit *e, const kc_op *op) {
 void kc_emit_op(kc_emit *e, const kc_op *op) {
     if (kc_op_has(op, KC_ELEMENTWISE)) {
         kc_emit_elementwise(e, op);
+        limit_depth(e, op);
         return;
     }
     switch (op->code) {
     case KC_OP_CONST: emit_const(e, op); break;
     case KC_OP_SYM: emit_sym(e, op); break;
     case KC_OP_PROGRAM_ID: emit_program_id(e, op); break;
-    case KC_OP_IOTA: kc_emit_iota(e, op); break;
-    case KC_OP_LOAD: kc_emit_load(e, op); break;
+    case KC_OP_IOTA: kc_emit_define(e, kc_result(op, 0))->late = op; break;
+    case KC_OP_LOAD:
+        kc_emit_load(e, op);
+        limit_depth(e, op);
+        break;
     case KC_OP_STORE: kc_emit_store(e, op); break;
     case KC_OP_SHARED_ALLOC: kc_emit_shared_alloc(e, op); break;
     case KC_OP_SHARED_LOAD: kc_emit_shared_load(e, op); break;
@@ -196,13 +253,25 @@ static bool check_kernel(kc_emit *e) {
     return false;
 }
 
+// Passes leave their scratch behind.
+static void clear_data(const kc_block *block) {
+    for (int i = 0; i < block->n_args; i++) block->args[i]->data = NULL;
+    for (const kc_op *op = block->first; op; op = op->next) {
+        for (int i = 0; i < op->n_results; i++) kc_result(op, i)->data = NULL;
+        if (op->body) clear_data(op->body);
+    }
+}
+
 static bool emit_kernel(kc_emit *e, const kc_op *kernel) {
     e->kernel = kernel;
     e->pool = kc_op_pool(kernel);
     e->n_symbols = kc_expr_symbol_count(e->pool);
     e->symbols = KC_NEW_ARRAY(e->arena, LLVMValueRef, e->n_symbols + 1);
     e->warps = (int)kc_attr_int(kernel, KC_ATTR_WARPS, 4);
+    e->n_maps = e->maps_capacity = 0;
     if (!check_kernel(e)) return false;
+    clear_data(kernel->body);
+    e->loads_much = kc_emit_loads_much(kernel);
     kc_param *params;
     int n = kc_kernel_params(e->arena, kernel, &params);
     create_function(e, params, n);

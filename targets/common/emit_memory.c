@@ -8,7 +8,7 @@
 // register.
 #include "targets/common/emit.h"
 
-typedef struct {
+typedef struct kc_access {
     const kc_op *op;
     const kc_type *buffer;
     kc_dtype dtype;
@@ -16,6 +16,7 @@ typedef struct {
     const kc_use *base, *local;
     const kc_value *mask;    // NULL: all
     const kc_emitted *tile;  // of the result or of the value that is stored
+    int vector;              // elements an access
     bool read_only, narrow;  // narrow: offsets from the uniform pointer fit in 31 bits
     LLVMValueRef pointer;    // uniform
     LLVMValueRef stride[KC_MAX_RANK];       // i64
@@ -104,6 +105,15 @@ static void find_thread_offset(kc_emit *e, access *a, int rank) {
     }
 }
 
+// What the layout pass says, at most what the target moves at once.
+static int vector_of(const kc_emit *e, const access *a) {
+    int vector = (int)kc_attr_int(a->op, KC_ATTR_VECTOR, 1), most = (int)e->target->attributes.vector_bytes / a->bytes;
+    if (most < 1) most = 1;
+    if (vector > most) vector = most;
+    if (vector < 1 || a->tile->n % vector) kc_bug("%s: %d registers in vectors of %d", kc_op_row(a->op)->name, a->tile->n, vector);
+    return vector;
+}
+
 static access begin(kc_emit *e, const kc_op *op, const kc_value *buffer, const kc_value *tile, int base_segment) {
     access a = {.op = op, .buffer = &buffer->type, .dtype = buffer->type.elem};
     int rank = buffer->type.rank, n, masks;
@@ -121,6 +131,7 @@ static access begin(kc_emit *e, const kc_op *op, const kc_value *buffer, const k
     find_base(e, &a, kc_emit_get(buffer)->regs[0], rank);
     for (int d = 0; d < rank; d++) a.iota[d] = iota_axis(&a, a.local[d].value);
     find_thread_offset(e, &a, rank);
+    a.vector = vector_of(e, &a);
     return a;
 }
 
@@ -132,7 +143,7 @@ static LLVMValueRef other_offset(kc_emit *e, const access *a, int r) {
     for (int d = 0; d < a->buffer->rank; d++) {
         if (a->iota[d] != -1) continue;
         const kc_value *local = a->local[d].value;
-        LLVMValueRef x = kc_emit_operand_register(a->tile, r, local);
+        LLVMValueRef x = kc_emit_operand_register(e, a->tile, r, local);
         bool is_signed = kc_dtype_table[local->type.elem].class == KC_CLASS_INT;
         x = kc_emit_convert_int(e, x, offset_type(e, a), is_signed);
         x = scaled(e, LLVMBuildMul(e->builder, x, stride_of(e, a, d), ""), a->bytes);
@@ -156,21 +167,12 @@ static LLVMValueRef address(kc_emit *e, const access *a, int r) {
     return constant ? advance(e, pointer, kc_emit_i64(e, constant)) : pointer;
 }
 
-// Elements an access: what the layout pass says, at most what the target moves at once.
-static int vector_of(kc_emit *e, const access *a) {
-    int vector = (int)kc_attr_int(a->op, KC_ATTR_VECTOR, 1), most = (int)e->target->attributes.vector_bytes / a->bytes;
-    if (most < 1) most = 1;
-    if (vector > most) vector = most;
-    if (vector < 1 || a->tile->n % vector) kc_bug("%s: %d registers in vectors of %d", kc_op_row(a->op)->name, a->tile->n, vector);
-    return vector;
-}
-
 static LLVMValueRef both(kc_emit *e, LLVMValueRef a, LLVMValueRef b) {
     return !a ? b : !b ? a : LLVMBuildAnd(e->builder, a, b, "");
 }
 
-static LLVMValueRef mask_of(const access *a, int r) {
-    return a->mask ? kc_emit_operand_register(a->tile, r, a->mask) : NULL;
+static LLVMValueRef mask_of(kc_emit *e, const access *a, int r) {
+    return a->mask ? kc_emit_operand_register(e, a->tile, r, a->mask) : NULL;
 }
 
 static bool is_always(LLVMValueRef mask) {
@@ -185,18 +187,53 @@ static LLVMValueRef fill_of(kc_emit *e, const access *a, int vector) {
     return kc_emit_pack(e, a->dtype, fill, vector); // folds to a constant
 }
 
+// The vector that begins with register r.
+static void load_vector(kc_emit *e, const access *a, kc_emitted *v, int r) {
+    LLVMValueRef fill = fill_of(e, a, a->vector), mask = mask_of(e, a, r), pointer = address(e, a, r);
+    LLVMValueRef value = is_always(mask) ? kc_emit_plain_load(e, LLVMTypeOf(fill), pointer, a->read_only)
+                                         : e->hooks->load_masked(e, pointer, mask, fill, a->read_only);
+    kc_emit_unpack(e, a->dtype, value, &v->regs[r], a->vector);
+}
+
+void kc_emit_load_register(kc_emit *e, const kc_op *op, int r) {
+    kc_emitted *v = kc_result(op, 0)->data;
+    if (!v->access) {
+        v->access = KC_NEW(e->arena, access);
+        *v->access = begin(e, op, kc_operand(op, 0), kc_result(op, 0), 1);
+    }
+    load_vector(e, v->access, v, r - r % v->access->vector);
+}
+
+// What a loop needs is asked for when it begins; what only comes after it need not be held through it.
+static bool loop_follows(const kc_op *op) {
+    while ((op = op->next))
+        if (op->code == KC_OP_FOR) return true;
+    return false;
+}
+
 void kc_emit_load(kc_emit *e, const kc_op *op) {
     kc_value *result = kc_result(op, 0);
     kc_emitted *v = kc_emit_define(e, result);
-    access a = begin(e, op, kc_operand(op, 0), result, 1);
-    int vector = vector_of(e, &a);
-    LLVMValueRef fill = fill_of(e, &a, vector);
-    for (int r = 0; r < v->n; r += vector) {
-        LLVMValueRef mask = mask_of(&a, r), pointer = address(e, &a, r);
-        LLVMValueRef value = is_always(mask) ? kc_emit_plain_load(e, LLVMTypeOf(fill), pointer, a.read_only)
-                                             : e->hooks->load_masked(e, pointer, mask, fill, a.read_only);
-        kc_emit_unpack(e, a.dtype, value, &v->regs[r], vector);
+    bool outside_loops = op->block == e->kernel->body;
+    if (outside_loops && v->map && kc_emit_get(kc_operand(op, 0))->read_only && (e->loads_much || loop_follows(op))) {
+        v->late = op;
+        return;
     }
+    access a = begin(e, op, kc_operand(op, 0), result, 1);
+    for (int r = 0; r < v->n; r += a.vector) load_vector(e, &a, v, r);
+}
+
+// Loads are emitted where they stand, all at once, so that their latencies overlap, as long as what they hold leaves registers to
+// work with.
+bool kc_emit_loads_much(const kc_op *kernel) {
+    enum { WORDS_A_THREAD = 48 };
+    int64_t words = 0;
+    for (const kc_op *op = kernel->body->first; op; op = op->next) {
+        if (op->code != KC_OP_LOAD || !kc_result(op, 0)->type.layout) continue;
+        int bytes = kc_dtype_bytes(kc_result(op, 0)->type.elem);
+        words += (int64_t)kc_layout_count(kc_result(op, 0)->type.layout, KC_LAYOUT_REGISTER) * (bytes > 4 ? 2 : 1);
+    }
+    return words > WORDS_A_THREAD;
 }
 
 // Where several threads or registers hold the same element one of them writes it.
@@ -215,12 +252,12 @@ static LLVMValueRef writer(kc_emit *e, const kc_tile_map *m) {
 void kc_emit_store(kc_emit *e, const kc_op *op) {
     const kc_value *value = kc_operand(op, 1);
     access a = begin(e, op, kc_operand(op, 0), value, 2);
-    int vector = vector_of(e, &a);
     LLVMValueRef representative = writer(e, a.tile->map);
-    for (int r = 0; r < a.tile->n; r += vector) {
+    for (int r = 0; r < a.tile->n; r += a.vector) {
         if (is_copy(a.tile->map, r)) continue;
-        LLVMValueRef mask = both(e, representative, mask_of(&a, r)), pointer = address(e, &a, r);
-        LLVMValueRef packed = kc_emit_pack(e, a.dtype, &a.tile->regs[r], vector);
+        LLVMValueRef mask = both(e, representative, mask_of(e, &a, r)), pointer = address(e, &a, r);
+        for (int i = 0; i < a.vector; i++) kc_emit_register(e, value, r + i);
+        LLVMValueRef packed = kc_emit_pack(e, a.dtype, &a.tile->regs[r], a.vector);
         if (is_always(mask)) kc_emit_plain_store(e, packed, pointer);
         else e->hooks->store_masked(e, pointer, mask, packed);
     }

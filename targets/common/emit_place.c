@@ -46,26 +46,24 @@ static void basis_along(const kc_tile_map *m, int d, int64_t *basis) {
 
 // ---- iota ----------------------------------------------------------------------------------------------------------
 
-void kc_emit_iota(kc_emit *e, const kc_op *op) {
-    kc_value *result = kc_result(op, 0);
-    kc_emitted *v = kc_emit_define(e, result);
+LLVMValueRef kc_emit_iota_register(kc_emit *e, const kc_op *op, int r) {
+    const kc_value *result = kc_result(op, 0);
+    kc_emitted *v = result->data;
     LLVMTypeRef type = kc_emit_type(e, result->type.elem);
     int d = (int)kc_attr_int(op, KC_ATTR_AXIS, 0);
     if (!v->map) kc_bug("iota of rank 0");
     int64_t basis[KC_MAX_THREAD_BITS], mask = kc_tile_map_thread_mask(v->map, d);
     basis_along(v->map, d, basis);
-    LLVMValueRef thread = kc_emit_thread_part(e, basis, v->map->thread_bits);
-    for (int r = 0; r < v->n; r++) {
-        int64_t linear = v->map->linear[r][d], repeat = v->map->repeats[r][d];
-        LLVMValueRef x = thread;
-        if (linear & mask) {
-            x = LLVMBuildXor(e->builder, x, kc_emit_i32(e, linear), "");
-            linear = 0;
-        }
-        if (linear + repeat) x = LLVMBuildNUWAdd(e->builder, x, kc_emit_i32(e, linear + repeat), "");
-        v->regs[r] = kc_dtype_is_float(result->type.elem) ? LLVMBuildUIToFP(e->builder, x, type, "")
-                                                          : kc_emit_convert_int(e, x, type, false);
+    if (!v->thread_part) v->thread_part = kc_emit_thread_part(e, basis, v->map->thread_bits);
+    int64_t linear = v->map->linear[r][d], repeat = v->map->repeats[r][d];
+    LLVMValueRef x = v->thread_part;
+    if (linear & mask) {
+        x = LLVMBuildXor(e->builder, x, kc_emit_i32(e, linear), "");
+        linear = 0;
     }
+    if (linear + repeat) x = LLVMBuildNUWAdd(e->builder, x, kc_emit_i32(e, linear + repeat), "");
+    if (kc_dtype_is_float(result->type.elem)) return LLVMBuildUIToFP(e->builder, x, type, "");
+    return kc_emit_convert_int(e, x, type, false);
 }
 
 LLVMValueRef kc_emit_representative(kc_emit *e, const kc_tile_map *m) {
@@ -111,7 +109,7 @@ static LLVMValueRef thread_function(kc_emit *e, const conversion *c, int shift, 
 }
 
 // Result register r: one value (fetched by a shuffle) for each source register that some thread wants, then a choice.
-static LLVMValueRef fetch(kc_emit *e, const conversion *c, const kc_emitted *x, int r) {
+static LLVMValueRef fetch(kc_emit *e, const conversion *c, const kc_value *x, int r) {
     uint32_t at = kc_linear_apply(&c->source, (uint32_t)(r & ((1 << c->to_registers) - 1)));
     uint32_t own = at & ((1u << c->from_registers) - 1);
     uint32_t lane_constant = at >> c->from_registers & ((1u << c->lanes) - 1);
@@ -119,7 +117,7 @@ static LLVMValueRef fetch(kc_emit *e, const conversion *c, const kc_emitted *x, 
     LLVMValueRef from = NULL, result = NULL;
     if (c->lane) from = LLVMBuildXor(e->builder, c->lane, kc_emit_i32(e, lane_constant), "");
     for (int i = 0; i < c->n_choices; i++) {
-        LLVMValueRef value = x->regs[repetition + (int)(own ^ c->choices[i])];
+        LLVMValueRef value = kc_emit_register(e, x, repetition + (int)(own ^ c->choices[i]));
         if (from) value = kc_emit_shuffle(e, value, 0, from);
         if (i) {
             LLVMValueRef mine = LLVMBuildICmp(e->builder, LLVMIntEQ, c->choice, kc_emit_i32(e, c->choices[i]), "");
@@ -133,7 +131,6 @@ static LLVMValueRef fetch(kc_emit *e, const conversion *c, const kc_emitted *x, 
 void kc_emit_convert(kc_emit *e, const kc_op *op) {
     const kc_value *operand = kc_operand(op, 0);
     const kc_layout *from = operand->type.layout, *to = kc_result(op, 0)->type.layout;
-    const kc_emitted *x = kc_emit_get(operand);
     kc_emitted *v = kc_emit_define(e, kc_result(op, 0));
     kc_convert_kind kind = kc_layout_convert_kind(from, to);
     if (kind > KC_CONVERT_SHUFFLE) kc_bug("a convert between warps: it should go through shared memory");
@@ -148,5 +145,5 @@ void kc_emit_convert(kc_emit *e, const kc_op *op) {
     find_choices(c);
     if (c->n_choices > 1) c->choice = thread_function(e, c, 0, c->from_registers);
     if (kind == KC_CONVERT_SHUFFLE) c->lane = thread_function(e, c, c->from_registers, c->lanes);
-    for (int r = 0; r < v->n; r++) v->regs[r] = fetch(e, c, x, r);
+    for (int r = 0; r < v->n; r++) v->regs[r] = fetch(e, c, operand, r);
 }

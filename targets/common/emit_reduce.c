@@ -62,15 +62,26 @@ static bool is_reduced(const kc_op *op, int d) {
     return false;
 }
 
-// Pairs of neighbours until one is left: a tree, for independence of the steps and for the error bound.
-static tuple combine_list(kc_emit *e, const kc_op *op, tuple *list, int n) {
-    while (n > 1) {
-        int half = n / 2;
-        for (int i = 0; i < half; i++) list[i] = combine(e, op, &list[2 * i], &list[2 * i + 1]);
-        if (n & 1) list[half] = list[n - 1];
-        n = half + (n & 1);
-    }
-    return list[0];
+// A tree over what is pushed, for independence of the steps and for the error bound; as in a binary counter, a pair is combined
+// once it is complete, so that few values wait. levels[i] holds 2^i elements where `filled` has bit i.
+typedef struct {
+    tuple levels[32];
+    unsigned filled;
+} tree;
+
+static void push(kc_emit *e, const kc_op *op, tree *t, tuple value) {
+    int i = 0;
+    for (; t->filled >> i & 1; i++) value = combine(e, op, &t->levels[i], &value);
+    t->levels[i] = value;
+    t->filled = (t->filled | 1u << i) & ~((1u << i) - 1);
+}
+
+static tuple finish(kc_emit *e, const kc_op *op, const tree *t) {
+    int i = __builtin_ctz(t->filled);
+    tuple value = t->levels[i];
+    for (i++; t->filled >> i; i++)
+        if (t->filled >> i & 1) value = combine(e, op, &t->levels[i], &value);
+    return value;
 }
 
 // True when input register r goes into a result whose own coordinates are `at` (0 along the axes), and is no copy of a lower one.
@@ -83,15 +94,16 @@ static bool belongs(const kc_op *op, const kc_tile_map *m, int r, const int64_t 
     return kc_tile_map_find(m, own) == r;
 }
 
-static tuple reduce_registers(kc_emit *e, const kc_op *op, const kc_tile_map *m, const int64_t *at, tuple *scratch) {
-    int n = 0;
+static tuple reduce_registers(kc_emit *e, const kc_op *op, const kc_tile_map *m, const int64_t *at) {
+    tree t = {.filled = 0};
     for (int r = 0; r < m->n_registers; r++) {
         if (!belongs(op, m, r, at)) continue;
-        for (int i = 0; i < op->n_results; i++) scratch[n].part[i] = kc_emit_get(kc_operand(op, i))->regs[r];
-        n++;
+        tuple value;
+        for (int i = 0; i < op->n_results; i++) value.part[i] = kc_emit_register(e, kc_operand(op, i), r);
+        push(e, op, &t, value);
     }
-    if (!n) kc_bug("a reduce with a result register that no input register feeds");
-    return combine_list(e, op, scratch, n);
+    if (!t.filled) kc_bug("a reduce with a result register that no input register feeds");
+    return finish(e, op, &t);
 }
 
 // Lane bits whose elements differ along the axes alone. A lane bit that moves along both is none that layouts give.
@@ -122,12 +134,11 @@ void kc_emit_reduce(kc_emit *e, const kc_op *op) {
     if (op->n_results > MAX_PARTS) kc_bug("a reduce of %d components", op->n_results);
     kc_emitted *results[MAX_PARTS];
     for (int i = 0; i < op->n_results; i++) results[i] = kc_emit_define(e, kc_result(op, i));
-    tuple *scratch = KC_NEW_ARRAY(e->arena, tuple, m->n_registers);
     unsigned lanes = lanes_to_reduce(op, m);
     for (int r = 0; r < results[0]->n; r++) {
         int64_t at[KC_LAYOUT_MAX_RANK];
         for (int d = 0; d < m->rank; d++) at[d] = kc_tile_map_at(results[0]->map, r, d);
-        tuple value = reduce_registers(e, op, m, at, scratch);
+        tuple value = reduce_registers(e, op, m, at);
         value = reduce_lanes(e, op, value, lanes);
         for (int i = 0; i < op->n_results; i++) results[i]->regs[r] = value.part[i];
     }

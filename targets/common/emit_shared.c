@@ -199,6 +199,7 @@ void kc_emit_shared_load(kc_emit *e, const kc_op *op) {
 void kc_emit_shared_store(kc_emit *e, const kc_op *op) {
     const kc_emitted *v = kc_emit_get(kc_operand(op, 1));
     access a = begin(e, op, kc_operand(op, 1), 2);
+    kc_emit_force(e, kc_operand(op, 1));
     LLVMValueRef representative = kc_emit_representative(e, a.tile);
     LLVMBasicBlockRef end = NULL;
     if (representative) { // one of the threads that hold the same elements writes them

@@ -84,6 +84,7 @@ const kc_tile_map *kc_tile_map_create(kc_arena *arena, const kc_layout *layout, 
     if (!layout || layout->memory) kc_bug("a tile without a distributed layout");
     if (thread_bits > KC_MAX_THREAD_BITS) kc_bug("a block of 2^%d threads", thread_bits);
     kc_tile_map *m = KC_NEW(arena, kc_tile_map);
+    m->layout = layout;
     m->rank = layout->rank;
     m->n_registers = (int)kc_layout_count(layout, KC_LAYOUT_REGISTER);
     m->lane_bits = lane_bits;

@@ -11,6 +11,7 @@
 enum { KC_MAX_THREAD_BITS = 10 };
 
 typedef struct {
+    const kc_layout *layout; // borrowed
     int rank, n_registers, lane_bits, thread_bits;
     int64_t extent[KC_LAYOUT_MAX_RANK];
     int64_t threads[KC_MAX_THREAD_BITS][KC_LAYOUT_MAX_RANK];
