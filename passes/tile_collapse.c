@@ -54,9 +54,17 @@ static bool through_broadcast(collapser *c, kc_op *op, const int *axis) {
     return propagate(c, kc_operand(op, 0), source);
 }
 
-static bool through_reduce(collapser *c, kc_op *op) {
+// All results are asked for alike, also those that nothing uses.
+static bool through_reduce(collapser *c, kc_op *op, const int *axis) {
     int all[KC_MAX_RANK];
     for (int d = 0; d < c->space->rank; d++) all[d] = d;
+    for (int i = 0; i < op->n_results; i++) {
+        axis_map *map = map_of(c, kc_result(op, i));
+        size_t bytes = sizeof(int) * (size_t)kc_result(op, i)->type.rank;
+        if (map->known && memcmp(map->axis, axis, bytes) != 0) return false;
+        map->known = true;
+        memcpy(map->axis, axis, bytes);
+    }
     for (int i = 0; i < op->n_operands; i++)
         if (!propagate(c, kc_operand(op, i), all)) return false;
     return true;
@@ -73,7 +81,7 @@ static bool propagate(collapser *c, kc_value *v, const int *axis) {
     if (!op || op->code == KC_OP_CONST || op->code == KC_OP_SYM) return true;
     if (op->code == KC_OP_RESHAPE) return through_reshape(c, op, axis);
     if (op->code == KC_OP_BROADCAST) return through_broadcast(c, op, axis);
-    if (kc_op_has(op, KC_REDUCTION)) return through_reduce(c, op);
+    if (kc_op_has(op, KC_REDUCTION)) return through_reduce(c, op, axis);
     if (op->code == KC_OP_IOTA) {
         int a = axis[kc_attr_int(op, KC_ATTR_AXIS, 0)];
         if (a > 0) c->merge[a - 1] = false;
