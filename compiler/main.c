@@ -9,8 +9,8 @@
 #include "compiler/version.h"
 
 static const kc_command *const commands[] = {
-    &kc_command_build, &kc_command_run, &kc_command_verify, &kc_command_inspect, &kc_command_link, &kc_command_opt,
-    &kc_command_devices, &kc_command_targets, &kc_command_passes, &kc_command_version,
+    &kc_command_build,   &kc_command_run,  &kc_command_verify,  &kc_command_bench,   &kc_command_inspect, &kc_command_link,
+    &kc_command_opt,     &kc_command_devices, &kc_command_targets, &kc_command_passes, &kc_command_doctor,  &kc_command_version,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

@@ -89,10 +89,25 @@ static void timed(void *context, const kc_pass *pass, double seconds) {
     send_time(context, pass->name, seconds);
 }
 
+// Ops that a pass works on, where levels alone do not say it: passes before `plan` see no variants, those after it nothing else.
+static bool arranged(const worker *w, const kc_pass *pass) {
+    bool planned = true, fused = true;
+    KC_FOR_OPS(func, w->module->body)
+        KC_FOR_OPS(op, func->body) {
+            planned = planned && (op->code == KC_OP_VARIANT);
+            fused = fused && (op->code == KC_OP_FUSION || op->code == KC_OP_RETURN || op->code == KC_OP_SCHEDULE);
+        }
+    if (pass == &kc_pass_plan) return fused;
+    return pass == &kc_pass_tile ? planned : true;
+}
+
 // IR that someone wrote may not be what the next step needs: that is their error, not ours.
-static bool check(worker *w, int level, const char *step) {
-    if (!w->options->unverified || kc_module_verify(w->module, level, w->diag)) return true;
-    kc_report(w->diag, KC_NOTE, (kc_loc){0, 0}, "%s cannot work on this IR; see `kc passes` for the order", step);
+static bool check(worker *w, int level, const kc_pass *pass) {
+    if (!w->options->unverified) return true;
+    int errors = kc_diag_errors(w->diag);
+    if (kc_module_verify(w->module, level, w->diag) && (!pass || arranged(w, pass))) return true;
+    kc_report(w->diag, kc_diag_errors(w->diag) > errors ? KC_NOTE : KC_ERROR, (kc_loc){0, 0},
+              "%s cannot work on this IR; `kc passes` shows their order", pass ? kc_arena_printf(w->arena, "pass %s", pass->name) : "code generation");
     return false;
 }
 
@@ -101,9 +116,8 @@ static bool run_passes(worker *w) {
                                    .timed = timed, .timed_context = w, .explain = w->options->explain};
     for (const kc_pass *const *pass = w->passes; *pass; pass++) {
         const kc_pass *const only[] = {*pass, NULL};
-        const char *stage = kc_arena_printf(w->arena, "pass %s", (*pass)->name);
-        send_text(w, KC_RECORD_STAGE, stage);
-        if (!check(w, (*pass)->level_in, stage)) return false;
+        send_text(w, KC_RECORD_STAGE, kc_arena_printf(w->arena, "pass %s", (*pass)->name));
+        if (!check(w, (*pass)->level_in, *pass)) return false;
         if (!kc_pipeline_run(only, w->module, w->task->target, w->diag, &options)) return false;
     }
     return true;
@@ -116,7 +130,7 @@ static bool generate(worker *w, kc_images *images) {
     if (!want) return true;
     kc_build_options options = {.want = want, .ptxas = w->options->ptxas};
     send_text(w, KC_RECORD_STAGE, "code generation");
-    if (!check(w, KC_LEVEL_LAYOUT, "code generation")) return false;
+    if (!check(w, KC_LEVEL_LAYOUT, NULL)) return false;
     kc_build_on_fatal(on_fatal, w);
     double start = now();
     bool ok = kc_target_build(w->task->target, w->module, &options, w->arena, w->diag, images);

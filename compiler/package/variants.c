@@ -175,16 +175,20 @@ static void write_schedule(writer *w, const kc_op *variant) {
 
 // ---- variants ------------------------------------------------------------------------------------------------------
 
+static bool is_zero(const kc_expr *expr) {
+    int64_t value;
+    return kc_expr_is_const(expr, &value) && value == 0;
+}
+
 static void write_variant(writer *w, const kc_op *variant) {
     kc_json *j = &w->json;
     const kc_expr *when = kc_attr_expr(variant, KC_ATTR_WHEN), *workspace = kc_attr_expr(variant, KC_ATTR_WORKSPACE);
-    int64_t bytes;
     kc_json_open(j, '{');
     if (when) {
         kc_json_key(j, "when");
         kc_json_expr(j, kc_attr_pool(variant, KC_ATTR_WHEN), when);
     }
-    if (workspace && !(kc_expr_is_const(workspace, &bytes) && bytes == 0)) {
+    if (workspace && !is_zero(workspace)) {
         kc_json_key(j, "workspace");
         kc_json_expr(j, variant->pool, workspace);
     }
@@ -239,7 +243,7 @@ static void explain_variant(FILE *out, const kc_op *variant, int index) {
     fprintf(out, "  variant %d (%s): ", index, kc_attr_string(variant, KC_ATTR_REASON, "no reason given"));
     if (when) print_expr(out, kc_attr_pool(variant, KC_ATTR_WHEN), when);
     else fputs("always", out);
-    if (workspace) {
+    if (workspace && !is_zero(workspace)) {
         fputs(", workspace ", out);
         print_expr(out, variant->pool, workspace);
     }

@@ -1,16 +1,16 @@
-// In a worker: the cases on the simulator, one after the other. kcrun's parts fill arrays and compare with the reference;
-// placing tensors is done here, because alignment and shared memory are what is tried.
+// In a worker: the cases on the simulator, one after the other. kcrun's parts fill arrays and compare with the reference.
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "compiler/verify/place.h"
 #include "compiler/verify/verify.h"
-#include "runtime/kcrun/task.h"
 
-enum { BASE_ALIGNMENT = 256, SMALL_INTEGERS = 4 };
+enum { SMALL_INTEGERS = 4 };
 
 typedef struct {
     task *task;
@@ -48,22 +48,6 @@ static bool fail(runner *r, const char *text) {
 
 // ---- inputs ------------------------------------------------------------------------------------------------------------
 
-static bool describe(runner *r, const kc_verify_case *c) {
-    task *t = r->task;
-    t->arg_count = r->f->arg_count;
-    t->symbol_count = r->f->dim_count + r->f->stride_count;
-    for (int s = 0; s < t->symbol_count; s++) {
-        t->values[s] = c->values[s];
-        t->known[s] = 1;
-    }
-    for (int a = 0; a < t->arg_count; a++) {
-        argument *arg = &t->args[a];
-        if (kcrt_function_arg(t->on.function, a, &arg->info)) return fail(r, kcrt_last_error());
-        arg->type = kc_dtype_find(arg->info.type, strlen(arg->info.type));
-    }
-    return true;
-}
-
 static void fill_integers(array *a, uint64_t state) {
     for (size_t i = 0; i < a->count; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
@@ -85,110 +69,35 @@ static bool fill(runner *r, argument *arg, int index, const kc_verify_case *c) {
     return kcrun_spec_fill(&s, &arg->host, r->seed, (uint64_t)index, error) ? true : fail(r, error);
 }
 
-static bool prepare(runner *r, int a, const kc_verify_case *c) {
-    char error[ERROR_SIZE];
-    argument *arg = &r->task->args[a];
-    int64_t shape[KCRT_MAX_RANK] = {0}, last = 0;
-    bool scalar = arg->info.is_scalar;
-    if (!scalar && kcrt_function_shape(r->task->on.function, a, r->task->values, r->task->known, shape, arg->strides))
-        return fail(r, kcrt_last_error());
-    if (!kcrun_array_make(&arg->host, arg->type, scalar ? 0 : arg->info.rank, shape, error)) return fail(r, error);
-    for (int d = 0; d < arg->info.rank && arg->host.count; d++) last += (shape[d] - 1) * arg->strides[d];
-    arg->span = arg->host.count ? (size_t)(last + 1) * (size_t)kc_dtype_bytes(arg->type) : 0;
-    return arg->info.is_output || fill(r, arg, a, c);
-}
-
-// ---- memory ------------------------------------------------------------------------------------------------------------
-
-typedef struct {
-    void *memory[KCRT_MAX_ARGS];
-    size_t offset[KCRT_MAX_ARGS];
-    DLTensor tensors[KCRT_MAX_ARGS];
-    void *pointers[KCRT_MAX_ARGS + KCRT_MAX_NAMES];
-    int n;
-} placement;
-
-static size_t offset_of(const argument *arg, const kc_verify_case *c) {
-    return c->misaligned ? (size_t)kc_dtype_bytes(arg->type) : 0;
-}
-
-// Copies between the dense host array and the strided bytes.
-static void move(const argument *arg, char *strided, bool in) {
-    size_t bytes = (size_t)kc_dtype_bytes(arg->type);
-    for (size_t i = 0; i < arg->host.count; i++) {
-        size_t rest = i;
-        int64_t at = 0;
-        for (int d = arg->info.rank - 1; d >= 0; d--) {
-            at += (int64_t)(rest % (size_t)arg->host.shape[d]) * arg->strides[d];
-            rest /= (size_t)arg->host.shape[d];
-        }
-        char *there = strided + (size_t)at * bytes, *here = array_at(&arg->host, i);
-        memcpy(in ? there : here, in ? here : there, bytes);
+static bool prepare(runner *r, const kc_verify_case *c) {
+    task *t = r->task;
+    const char *error;
+    t->symbol_count = r->f->dim_count + r->f->stride_count;
+    for (int s = 0; s < t->symbol_count; s++) {
+        t->values[s] = c->values[s];
+        t->known[s] = 1;
     }
-}
-
-static bool upload(runner *r, const argument *arg, void *base, size_t offset) {
-    char *bytes = calloc(arg->span ? arg->span : 1, 1);
-    if (!bytes) return fail(r, "not enough memory");
-    move(arg, bytes, true);
-    kcrt_status status = kcrt_copy((kcrt_place){r->task->on.device, base, offset}, (kcrt_place){NULL, bytes, 0}, arg->span, NULL);
-    free(bytes);
-    return status ? fail(r, kcrt_last_error()) : true;
-}
-
-// The input whose memory output `a` takes over; -1: none.
-static int shared_with(const runner *r, int a, const kc_verify_case *c) {
-    int input = r->f->args[a].alias;
-    if (!c->in_place || input < 0 || r->f->args[input].is_scalar) return -1;
-    const argument *x = &r->task->args[a], *y = &r->task->args[input];
-    bool same = x->type == y->type && x->info.rank == y->info.rank && x->host.count == y->host.count && x->span == y->span;
-    for (int d = 0; same && d < x->info.rank; d++) same = x->host.shape[d] == y->host.shape[d] && x->strides[d] == y->strides[d];
-    return same ? input : -1;
-}
-
-static bool place(runner *r, placement *p, int a, const kc_verify_case *c) {
-    argument *arg = &r->task->args[a];
-    kcrt_device *device = r->task->on.device;
-    int shared = arg->info.is_output ? shared_with(r, a, c) : -1;
-    p->offset[a] = offset_of(arg, c);
-    if (shared < 0 && kcrt_alloc(device, arg->span ? arg->span + p->offset[a] : 0, &p->memory[a])) return fail(r, kcrt_last_error());
-    void *base = shared < 0 ? p->memory[a] : p->memory[shared];
-    p->tensors[a] = kcrt_tensor(kcrt_device_dl(device), base, arg->info.dtype, arg->info.rank, arg->host.shape, arg->strides);
-    p->tensors[a].byte_offset = arg->span ? p->offset[a] : 0;
-    return arg->info.is_output || !arg->span || upload(r, arg, base, p->offset[a]);
-}
-
-static bool place_all(runner *r, placement *p, const kc_verify_case *c) {
-    for (int a = 0; a < r->task->arg_count; a++) {
-        bool scalar = r->task->args[a].info.is_scalar;
-        p->pointers[p->n++] = scalar ? r->task->args[a].host.data : (void *)&p->tensors[a];
-        if (!scalar && !place(r, p, a, c)) return false;
-    }
-    for (int s = 0; s < r->f->dim_count; s++)
-        if (r->f->symbols[s].is_passed) p->pointers[p->n++] = &r->task->values[s];
+    if (!kc_place_prepare(t, &error)) return fail(r, error);
+    for (int a = 0; a < t->arg_count; a++)
+        if (!t->args[a].info.is_output && !fill(r, &t->args[a], a, c)) return false;
     return true;
 }
 
-static bool fetch(runner *r, const placement *p, int a) {
-    argument *arg = &r->task->args[a];
-    char *bytes = calloc(arg->span ? arg->span : 1, 1);
-    if (!bytes) return fail(r, "not enough memory");
-    kcrt_status status = !arg->span ? KCRT_OK
-                                    : kcrt_copy((kcrt_place){NULL, bytes, 0},
-                                                (kcrt_place){r->task->on.device, p->tensors[a].data, p->offset[a]}, arg->span, NULL);
-    if (!status) move(arg, bytes, false);
-    free(bytes);
-    return status ? fail(r, kcrt_last_error()) : true;
-}
-
 static bool launch(runner *r, const kc_verify_case *c) {
-    placement p = {.n = 0};
-    bool ok = place_all(r, &p, c);
-    if (ok && (kcrt_launch(r->task->on.function, NULL, p.pointers, p.n, NULL, 0) || kcrt_device_sync(r->task->on.device)))
-        ok = fail(r, kcrt_last_error());
-    for (int a = 0; a < r->task->arg_count && ok; a++)
-        if (r->task->args[a].info.is_output) ok = fetch(r, &p, a);
-    for (int a = 0; a < r->task->arg_count; a++) kcrt_free(r->task->on.device, p.memory[a]);
+    task *t = r->task;
+    int aliases[KCRT_MAX_ARGS];
+    for (int a = 0; a < t->arg_count; a++) aliases[a] = r->f->args[a].alias;
+    kc_place_wishes wishes = {c->misaligned, c->in_place ? aliases : NULL};
+    kc_placement p;
+    const char *error = NULL;
+    bool ok = kc_place_all(t, &wishes, &p, &error);
+    if (ok && (kcrt_launch(t->on.function, NULL, p.pointers, p.n, NULL, 0) || kcrt_device_sync(t->on.device))) {
+        ok = false;
+        error = kcrt_last_error();
+    }
+    ok = ok && kc_place_fetch(t, &p, &error);
+    if (!ok) fail(r, error);
+    kc_place_release(t, &p);
     return ok;
 }
 
@@ -213,7 +122,7 @@ static double compare(runner *r) {
 
 static int64_t alignment_of(const runner *r, int a, const kc_verify_case *c) {
     const argument *arg = &r->task->args[a];
-    return arg->span && c->misaligned ? kc_dtype_bytes(arg->type) : BASE_ALIGNMENT;
+    return arg->span && c->misaligned ? kc_dtype_bytes(arg->type) : KC_PLACE_ALIGNMENT;
 }
 
 static int choose_variant(const runner *r, const kc_verify_case *c) {
@@ -242,8 +151,7 @@ static void run_case(runner *r, const kc_verify_case *c) {
     char text[400];
     double worst = 0;
     r->problem[0] = 0;
-    bool ok = describe(r, c);
-    for (int a = 0; a < r->task->arg_count && ok; a++) ok = prepare(r, a, c);
+    bool ok = prepare(r, c);
     int variant = ok ? choose_variant(r, c) : 0;
     describe_case(r, c, text, sizeof text);
     tell(r->out, "case\t%d\t%s", variant, text);
@@ -251,6 +159,12 @@ static void run_case(runner *r, const kc_verify_case *c) {
     if (isinf(worst)) worst = 1e300; // printf's "inf" would not be read back everywhere
     tell(r->out, "result\t%d\t%.6g\t%s%s%s", variant, worst, r->problem[0] ? text : "", r->problem[0] ? ": " : "", r->problem);
     for (int a = 0; a < r->task->arg_count; a++) kcrun_array_free(&r->task->args[a].host);
+}
+
+// A fault stays with the device's context, as on hardware: the next case gets a fresh one.
+static bool reopen(runner *r, const char *device) {
+    kcrun_session_close(&r->task->on);
+    return kcrun_session_open(r->task, device, &r->task->on);
 }
 
 static void read_device(runner *r) {
@@ -299,6 +213,7 @@ void kc_verify_execute(const kc_package_file *subset, const char *path, double s
             break;
         }
         run_case(&r, &cases[i]);
+        if (r.problem[0] && !reopen(&r, device)) break;
     }
     kcrun_session_close(&t.on);
 }
