@@ -155,6 +155,15 @@ static inline float canonical32(float value) {
     return value != value ? float32(0x7fffffffu) : value;
 }
 
+/* Which of two NaNs a host's instruction passes on depends on the host: f64 too gets one NaN, the
+ * device's CUDART_NAN. */
+static inline double canonical64(double value) {
+    const uint64_t bits = 0xfff8000000000000u;
+    double nan;
+    memcpy(&nan, &bits, sizeof nan);
+    return value != value ? nan : value;
+}
+
 static inline float min32(float a, float b) {
     float least = a < b || (a == b && bits32(a) >> 31) ? a : b;
     least = a != a ? b : least;
@@ -306,7 +315,7 @@ static inline void store_bfloat(uint16_t *restrict out, const float *in, int cou
         for (int i = 0; i < 32; i++) {                                                             \
             double a = av[i], b = bv[i], c = cv[i];                                                \
             (void)b, (void)c;                                                                      \
-            dv[i] = expression;                                                                    \
+            dv[i] = canonical64(expression);                                                       \
         }                                                                                          \
     }
 #define HALF_KERNEL(name, count, load, store, expression)                                          \
@@ -353,12 +362,18 @@ KERNEL(FLUSH_BF16X2, 64, uint16_t, uint16_t, uint16_t, uint16_t, a & 0x7f80 ? a 
 
 SIGNATURE(FROM_F16_F32) {
     (void)bp, (void)cp, (void)ep;
-    load_half(dp, ap, 32);
+    float *d = dp;
+    load_half(d, ap, 32);
+    for (int i = 0; i < 32; i++)
+        d[i] = canonical32(d[i]);
 }
 
 SIGNATURE(FROM_BF16_F32) {
     (void)bp, (void)cp, (void)ep;
-    load_bfloat(dp, ap, 32);
+    float *d = dp;
+    load_bfloat(d, ap, 32);
+    for (int i = 0; i < 32; i++)
+        d[i] = canonical32(d[i]);
 }
 
 SIGNATURE(FROM_F32_F16) {
