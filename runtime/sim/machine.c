@@ -7,26 +7,16 @@
 
 const char *kcsim_status_text(kcsim_status status) {
     switch (status) {
-    case KCSIM_OK:
-        return "ok";
-    case KCSIM_INVALID:
-        return "invalid argument";
-    case KCSIM_NO_MEMORY:
-        return "out of memory";
-    case KCSIM_INVALID_PTX:
-        return "invalid PTX";
-    case KCSIM_WRONG_TARGET:
-        return "PTX for another architecture";
-    case KCSIM_PTX_VERSION:
-        return "PTX version not supported";
-    case KCSIM_NOT_PTX:
-        return "not PTX";
-    case KCSIM_NOT_FOUND:
-        return "not found";
-    case KCSIM_LAUNCH_LIMIT:
-        return "launch over a limit";
-    case KCSIM_FAULT:
-        return "the kernel faulted";
+    case KCSIM_OK: return "ok";
+    case KCSIM_INVALID: return "invalid argument";
+    case KCSIM_NO_MEMORY: return "out of memory";
+    case KCSIM_INVALID_PTX: return "invalid PTX";
+    case KCSIM_WRONG_TARGET: return "PTX for another architecture";
+    case KCSIM_PTX_VERSION: return "PTX version not supported";
+    case KCSIM_NOT_PTX: return "not PTX";
+    case KCSIM_NOT_FOUND: return "not found";
+    case KCSIM_LAUNCH_LIMIT: return "launch over a limit";
+    case KCSIM_FAULT: return "the kernel faulted";
     }
     return "unknown status";
 }
@@ -63,6 +53,7 @@ void kcsim_machine_destroy(kcsim_machine *machine) {
     kcsim_modules_free(machine);
     kcsim_finding_clear(&machine->findings);
     kcsim_counters_clear(&machine->counters);
+    kcsim_conflicts_destroy(machine->conflicts);
     kcsim_memory_destroy(&machine->memory);
     pthread_mutex_destroy(&machine->lock);
     free(machine);

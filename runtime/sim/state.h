@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "runtime/sim/conflicts.h"
 #include "runtime/sim/counters.h"
 #include "runtime/sim/findings.h"
 #include "runtime/sim/machine.h"
@@ -17,6 +18,7 @@ struct kcsim_machine {
     kcsim_memory memory;
     kcsim_finding_set findings;
     kcsim_counters counters;
+    kcsim_conflicts *conflicts;   /* made when a launch first needs it */
     struct kcsim_module *modules; /* linked through kcsim_module.next */
     uint64_t launches;
     char fault[512];

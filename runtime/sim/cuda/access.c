@@ -245,11 +245,39 @@ static bool has_duplicates(const kcsim_access *access) {
     return false;
 }
 
+/* Between blocks: what is found is told when all have run (launch.c). */
+static void note_conflicts(const kcsim_access *access) {
+    const kcsim_block *block = access->warp->block;
+    kcsim_conflict_list *found = &block->worker->conflicts;
+    kcsim_conflicts *conflicts = block->launch->conflicts;
+    kcsim_accessor accessor = {.block = block->linear,
+                               .place = (uint32_t)(access->insn - block->launch->code->insns)};
+    bool is_write = access->kind != KCSIM_ACCESS_READ;
+    /* Readers have no thread: one call does for lanes that read on from each other, or all the
+     * same. */
+    bool dense = access->span.dense && access->mask == UINT32_MAX;
+    if (!is_write && (dense || access->span.same)) {
+        uint32_t size = access->span.same ? access->size : access->size * 32;
+        kcsim_conflicts_access(conflicts, access->span.low, size, false, accessor, found);
+        return;
+    }
+    EACH_LANE(lane, access->mask) {
+        accessor.thread = access->warp->index * 32 + lane;
+        kcsim_conflicts_access(conflicts, access->address[lane], access->size, is_write, accessor,
+                               found);
+    }
+}
+
 void kcsim_access_race(kcsim_access *access) {
     kcsim_race *race = access->warp->block->race;
     ptx_modifier semantics = ptx_has(access->insn->source, PTX_GROUP_SEMANTICS);
     bool strong = semantics != PTX_M_NONE && semantics != PTX_M_WEAK;
     char text[96];
+    if (access->space == PTX_SPACE_GLOBAL && access->mask &&
+        access->warp->block->launch->conflicts) {
+        note_conflicts(access);
+        return;
+    }
     if (!race || access->space != PTX_SPACE_SHARED ||
         (strong && access->kind != KCSIM_ACCESS_ATOMIC))
         return;

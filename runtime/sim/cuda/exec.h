@@ -91,9 +91,9 @@ typedef struct kcsim_grid {
     const uint8_t *params;
     size_t param_bytes;
     bool track; /* definedness */
-    bool check_bounds, check_alignment, check_race, check_divergence;
+    bool check_alignment, check_race;
+    kcsim_conflicts *conflicts; /* between blocks; NULL: not looked for */
     _Atomic uint64_t next_block;
-    _Atomic bool stop;
 } kcsim_grid;
 
 typedef struct kcsim_worker {
@@ -103,6 +103,7 @@ typedef struct kcsim_worker {
     uint32_t *near; /* by pc: the allocation that the last access hit */
     kcsim_counts counts;
     kcsim_finding_set findings;
+    kcsim_conflict_list conflicts;
     bool faulted; /* something ended a block early */
     bool failed;  /* out of host memory */
     char fault[256];

@@ -195,6 +195,7 @@ void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask
         from.size = size;
         kcsim_access_take_space(&from, PTX_SPACE_GLOBAL, addresses, &left);
         kcsim_access_locate(&from);
+        kcsim_access_race(&from);
         kcsim_access_count(&from);
         for (uint32_t rest = group & to.mask; rest; rest &= rest - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(rest);

@@ -16,6 +16,7 @@
 #define TURN ((uint64_t)1 << 15) /* instructions of a block before another has its turn */
 #define ROUNDS 64u               /* turns after which one more block is begun */
 #define MOST_RESIDENT 4096u
+#define MOST_CONFLICT_BYTES ((uint64_t)1 << 30)
 
 /* ---- limits ---- */
 
@@ -116,6 +117,7 @@ static void destroy_worker(kcsim_worker *worker) {
     free(worker->executed);
     free(worker->near);
     kcsim_finding_clear(&worker->findings);
+    free(worker->conflicts.items);
 }
 
 static void *run_independent(void *context) {
@@ -233,6 +235,35 @@ static const kcsim_finding *earliest(const kcsim_finding_set *set) {
     return first;
 }
 
+/* Conflicts between blocks, each at the word's least writer. */
+static void tell_conflicts(const kcsim_grid *grid, const kcsim_worker *worker,
+                           kcsim_finding_set *found) {
+    for (size_t i = 0; i < worker->conflicts.count; i++) {
+        uint64_t item = worker->conflicts.items[i];
+        kcsim_accessor writer = kcsim_conflicts_writer(grid->conflicts, item);
+        const kcsim_insn *insn = &grid->code->insns[writer.place];
+        kcsim_finding finding = {.kind = KCSIM_FINDING_RACE,
+                                 .kernel = grid->function->name,
+                                 .line = insn->line,
+                                 .instruction = insn->source->text,
+                                 .space = "global",
+                                 .address = item / 2,
+                                 .size = item & 1 ? 1 : 4,
+                                 .count = 1,
+                                 .order = writer.block * 1024 + writer.thread};
+        uint64_t rows = writer.block / grid->grid[0];
+        finding.block[0] = (uint32_t)(writer.block % grid->grid[0]);
+        finding.block[1] = (uint32_t)(rows % grid->grid[1]);
+        finding.block[2] = (uint32_t)(rows / grid->grid[1]);
+        finding.thread[0] = writer.thread % grid->block[0];
+        finding.thread[1] = writer.thread / grid->block[0] % grid->block[1];
+        finding.thread[2] = writer.thread / grid->block[0] / grid->block[1];
+        snprintf(finding.other, sizeof finding.other, "%s",
+                 "another block of the launch uses what is stored here");
+        kcsim_finding_add(found, &finding);
+    }
+}
+
 static kcsim_status finish(kcsim_grid *grid, kcsim_worker *workers, uint32_t count) {
     kcsim_machine *machine = grid->machine;
     kcsim_counts counts = {0};
@@ -242,6 +273,7 @@ static kcsim_status finish(kcsim_grid *grid, kcsim_worker *workers, uint32_t cou
     for (uint32_t i = 0; i < count; i++) {
         add_counts(&counts, &workers[i]);
         kcsim_finding_merge(&found, &workers[i].findings);
+        tell_conflicts(grid, &workers[i], &found);
         failed |= workers[i].failed;
         faulted |= workers[i].faulted;
         if (workers[i].faulted && !machine->fault[0])
@@ -302,6 +334,19 @@ static kcsim_status run_grid(kcsim_grid *grid) {
     return status;
 }
 
+/* Where blocks talk, their atomics may order what they do, and this check does not follow that.
+ * What it remembers takes three times the memory in use: above a limit it is left out. */
+static void look_for_conflicts(kcsim_grid *grid) {
+    kcsim_machine *machine = grid->machine;
+    if (grid->code->talks_across_blocks || grid->block_total < 2 ||
+        machine->memory.used > MOST_CONFLICT_BYTES)
+        return;
+    if (!machine->conflicts) machine->conflicts = kcsim_conflicts_create(&machine->memory);
+    if (!machine->conflicts) return;
+    kcsim_conflicts_begin(machine->conflicts);
+    grid->conflicts = machine->conflicts;
+}
+
 static kcsim_status launch_locked(kcsim_machine *machine, const kcsim_function *function,
                                   const kcsim_launch_config *config, const void *params,
                                   size_t param_bytes) {
@@ -336,6 +381,7 @@ static kcsim_status launch_locked(kcsim_machine *machine, const kcsim_function *
     memcpy(grid.grid, config->grid, sizeof grid.grid);
     memcpy(grid.block, config->block, sizeof grid.block);
     machine->launches++;
+    if (grid.check_race) look_for_conflicts(&grid);
     return run_grid(&grid);
 }
 

@@ -148,6 +148,28 @@ static void test_shared_races(void **state) {
           128);
 }
 
+static void blocks(const char *ptx, const char *kind, const char *text) {
+    run_with(NULL, ptx, 40, 32, 0, (expectation){kind, text});
+}
+
+static void test_races_between_blocks(void **state) {
+    (void)state;
+#define EACH_BLOCK "mov.u32 %r7, %ctaid.x;\nmul.wide.u32 %d5, %r7, 256;\nadd.s64 %d2, %d2, %d5;\n"
+    blocks(PTX_KERNEL(EACH_BLOCK "st.global.b64 [%d2], %d4;"), NULL, NULL);
+    blocks(PTX_KERNEL(EACH_BLOCK "st.global.b64 [%d2], %d4;\nld.global.b64 %d6, [%d1];"), NULL, NULL);
+    blocks(PTX_KERNEL("st.global.b64 [%d2], %d4;"), "race", "\"block\": [0, 0, 0], \"thread\": [0, 0, 0]");
+    blocks(PTX_KERNEL("st.global.b64 [%d2], %d4;"), "race", "\"count\": 64");
+    /* block 0 writes what the others read */
+    blocks(PTX_KERNEL("mov.u32 %r7, %ctaid.x;\nsetp.ne.b32 %p1, %r7, 0;\n@%p1 bra read;\nst.global.b32 [%d3], 1;\n"
+                      "read:\nld.global.b32 %r1, [%d1+8];"), "race", "\"thread\": [1, 0, 0]");
+    /* halves of one word by two blocks are two places; the same half is one */
+    blocks(PTX_KERNEL("mov.u32 %r7, %ctaid.x;\nsetp.gt.u32 %p1, %r7, 1;\n@%p1 bra end;\nmul.wide.u32 %d5, %r7, 2;\n"
+                      "add.s64 %d2, %d2, %d5;\nst.global.b16 [%d2], 1;\nend:"), NULL, NULL);
+    blocks(PTX_KERNEL("st.global.b16 [%d2], 1;"), "race", "\"size\": 1");
+    /* atomics may order anything: not looked at */
+    blocks(PTX_KERNEL("atom.global.add.u32 %r1, [%d1], 1;\nst.global.b32 [%d2], 1;"), NULL, NULL);
+}
+
 static void test_barrier_divergence(void **state) {
     (void)state;
     broken(PTX_KERNEL("setp.gt.u32 %p1, %r0, 15;\n@%p1 bra end;\nbar.sync 0;\nend:"), 32, "barrier_divergence", "lanes");
@@ -241,7 +263,7 @@ static void test_options(void **state) {
 /* The same findings, to the byte, on any number of host threads. */
 static void test_findings_repeat(void **state) {
     static const char ptx[] = PTX_KERNEL("mov.u32 %r7, %ctaid.x;\nmul.lo.s32 %r8, %r7, 1000;\ncvt.u64.u32 %d5, %r8;\n"
-                                         "add.s64 %d6, %d2, %d5;\nst.global.b64 [%d6+1], %d5;\nst.global.b64 [%d6+65000], %d5;");
+                                         "add.s64 %d6, %d2, %d5;\nst.global.b64 [%d2], 7;\nst.global.b64 [%d6+1], %d5;\nst.global.b64 [%d6+65000], %d5;");
     char *first = NULL;
     (void)state;
     for (int threads = 1; threads <= 8; threads *= 2) {
@@ -263,7 +285,7 @@ static void test_findings_repeat(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_out_of_bounds), cmocka_unit_test(test_freed_memory),  cmocka_unit_test(test_misaligned),
-        cmocka_unit_test(test_uninitialized), cmocka_unit_test(test_shared_races),  cmocka_unit_test(test_barrier_divergence),
+        cmocka_unit_test(test_uninitialized), cmocka_unit_test(test_shared_races),  cmocka_unit_test(test_races_between_blocks), cmocka_unit_test(test_barrier_divergence),
         cmocka_unit_test(test_deadlock),      cmocka_unit_test(test_trap),          cmocka_unit_test(test_launch_limits),
         cmocka_unit_test(test_options),       cmocka_unit_test(test_findings_repeat),
     };
