@@ -8,10 +8,15 @@
 
 enum { NO_AXIS = -1 };
 
+// Of each dimension: the axis it runs along; unit(a) for an extent of 1 that is repeated along axis a; NO_AXIS.
 typedef struct {
     bool known;
-    int axis[KC_MAX_RANK]; // of each dimension
+    int axis[KC_MAX_RANK];
 } axis_map;
+
+static int unit(int a) {
+    return -2 - a;
+}
 
 typedef struct {
     kc_pass_context *pass;
@@ -50,7 +55,10 @@ static bool through_reshape(collapser *c, kc_op *op, const int *axis) {
 static bool through_broadcast(collapser *c, kc_op *op, const int *axis) {
     const kc_type *from = &kc_operand(op, 0)->type;
     int source[KC_MAX_RANK], skip = kc_result(op, 0)->type.rank - from->rank;
-    for (int d = 0; d < from->rank; d++) source[d] = is_one(from->shape[d]) ? NO_AXIS : axis[skip + d];
+    for (int d = 0; d < from->rank; d++) {
+        int a = axis[skip + d];
+        source[d] = is_one(from->shape[d]) && a >= 0 ? unit(a) : a;
+    }
     return propagate(c, kc_operand(op, 0), source);
 }
 
@@ -117,15 +125,23 @@ static void restrict_merges(collapser *c, kc_value *v) {
 
 // ---- rewriting -------------------------------------------------------------------------------------------------------
 
+// Whether dimension d is absorbed by the one before it.
+static bool joins(const collapser *c, const axis_map *map, int d) {
+    if (d == 0) return false;
+    int before = map->axis[d - 1], a = map->axis[d];
+    if (a > 0) return before == a - 1 && c->merge[a - 1];
+    for (int u = 1; u < c->space->rank; u++)
+        if (a == unit(u)) return before == unit(u - 1) && c->merge[u - 1];
+    return false;
+}
+
 static void retype(collapser *c, kc_value *v) {
     axis_map *map = v->data;
     if (!map || !map->known) return;
     kc_type type = v->type;
     type.rank = 0;
     for (int d = 0; d < v->type.rank; d++) {
-        int a = map->axis[d];
-        bool joins = d > 0 && a > 0 && map->axis[d - 1] == a - 1 && c->merge[a - 1];
-        if (joins) {
+        if (joins(c, map, d)) {
             const kc_expr **last = &type.shape[type.rank - 1];
             *last = kc_expr_mul(c->pool, *last, v->type.shape[d]);
             if (type.strides[0]) type.strides[type.rank - 1] = v->type.strides[d];
@@ -158,7 +174,7 @@ static void rewrite(collapser *c) {
         axis_map *map = op->n_results ? kc_result(op, 0)->data : NULL;
         if (op->code == KC_OP_IOTA && map) {
             int before = 0, at = (int)kc_attr_int(op, KC_ATTR_AXIS, 0);
-            for (int d = 1; d <= at; d++) before += map->axis[d] > 0 && map->axis[d - 1] == map->axis[d] - 1 && c->merge[map->axis[d] - 1];
+            for (int d = 1; d <= at; d++) before += joins(c, map, d);
             kc_attr_set_int(op, KC_ATTR_AXIS, at - before);
         }
     }
