@@ -53,6 +53,14 @@ typedef struct {
     kc_range range;
 } kc_emitted;
 
+// An intrinsic that was asked for.
+typedef struct {
+    const char *name;
+    LLVMTypeRef first, second; // overloaded types
+    LLVMValueRef function;
+    LLVMTypeRef type;
+} kc_emit_function;
+
 struct kc_emit {
     LLVMContextRef context;
     LLVMModuleRef module;
@@ -71,6 +79,7 @@ struct kc_emit {
     int n_symbols, warps;
     bool loads_much;
     LLVMValueRef thread;   // i32
+    kc_emit_function functions[32]; // of the module
     LLVMTypeRef i1, i8, i16, i32, i64, f16, bf16, f32, f64, pointer_global, pointer_shared;
 };
 

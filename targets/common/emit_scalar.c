@@ -83,13 +83,25 @@ LLVMValueRef kc_emit_call(kc_emit *e, const char *name, LLVMTypeRef result, int 
     return LLVMBuildCall2(e->builder, type, function, args, (unsigned)n, "");
 }
 
-LLVMValueRef kc_emit_intrinsic(kc_emit *e, const char *name, int n_types, LLVMTypeRef *types, int n,
-                               LLVMValueRef *args) {
+// Looking an intrinsic up builds its mangled name: what was asked for before is kept. Names are literals, so pointers compare.
+static kc_emit_function *look_up(kc_emit *e, const char *name, int n_types, LLVMTypeRef *types) {
+    LLVMTypeRef first = n_types ? types[0] : NULL, second = n_types > 1 ? types[1] : NULL;
+    int known = sizeof e->functions / sizeof *e->functions, i;
+    for (i = 0; i < known && e->functions[i].name; i++)
+        if (e->functions[i].name == name && e->functions[i].first == first && e->functions[i].second == second)
+            return &e->functions[i];
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     if (!id) kc_bug("LLVM has no intrinsic %s", name);
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, types, (size_t)n_types);
-    LLVMTypeRef type = LLVMIntrinsicGetType(e->context, id, types, (size_t)n_types);
-    return LLVMBuildCall2(e->builder, type, function, args, (unsigned)n, "");
+    kc_emit_function *f = &e->functions[i < known ? i : known - 1];
+    *f = (kc_emit_function){name, first, second, LLVMGetIntrinsicDeclaration(e->module, id, types, (size_t)n_types),
+                            LLVMIntrinsicGetType(e->context, id, types, (size_t)n_types)};
+    return f;
+}
+
+LLVMValueRef kc_emit_intrinsic(kc_emit *e, const char *name, int n_types, LLVMTypeRef *types, int n,
+                               LLVMValueRef *args) {
+    const kc_emit_function *f = look_up(e, name, n_types, types);
+    return LLVMBuildCall2(e->builder, f->type, f->function, args, (unsigned)n, "");
 }
 
 LLVMValueRef kc_emit_assembly(kc_emit *e, LLVMTypeRef result, const char *text,

@@ -101,9 +101,9 @@ const kc_backend kc_backend_cuda = {
     .kind = &kc_target_cuda,
     .initialize = initialize,
     .features = features,
-    // A short list costs a seventh of -O3 and gives the same registers: loops are already the ones we want.
-    .passes = "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,"
-              "instcombine<no-verify-fixpoint>,adce,simplifycfg)",
+    // A short list costs a tenth of -O3 and gives the same registers: there is no memory to promote, and loops are the
+    // ones we want.
+    .passes = "always-inline,globaldce,function(early-cse,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,adce)",
     .hooks = &kc_emit_hooks_cuda,
     .finish = finish,
 };

@@ -96,8 +96,7 @@ const kc_backend kc_backend_hip = {
     .initialize = initialize,
     .features = features,
     // amdgpu-attributor must come last: without it every kernel carries hidden arguments.
-    .passes = "always-inline,globaldce,function(infer-address-spaces,sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
-              "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,adce,simplifycfg),amdgpu-attributor",
+    .passes = "always-inline,globaldce,function(early-cse,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,adce),amdgpu-attributor",
     .hooks = &kc_emit_hooks_hip,
     .finish = finish,
 };
