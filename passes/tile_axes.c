@@ -26,9 +26,10 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-// The tile that would cover the whole axis.
+// The tile that would cover the whole axis. A reduced axis that may be empty needs a mask, so it is tiled.
 static int64_t whole(const kc_tiler *t, int a) {
-    return power_of_two_at_least(kc_expr_max_value(t->pool, t->axes[a].extent));
+    int64_t least = t->axes[a].reduced && kc_expr_min_value(t->pool, t->axes[a].extent) < 1 ? 2 : 1;
+    return larger(least, power_of_two_at_least(kc_expr_max_value(t->pool, t->axes[a].extent)));
 }
 
 // ---- fast axes -----------------------------------------------------------------------------------------------------

@@ -62,16 +62,25 @@ static bool through_broadcast(collapser *c, kc_op *op, const int *axis) {
     return propagate(c, kc_operand(op, 0), source);
 }
 
+// A reduction is asked for along the parallel axes; one of extent 1 may have lost its name on the way.
+static bool at_parallel_axes(const collapser *c, const int *asked, int *axis) {
+    int d = 0;
+    for (int a = 0; a < c->space->rank; a++) {
+        if (c->reduced[a]) continue;
+        if (asked[d] != a && !(asked[d] < 0 && is_one(c->space->shape[a]))) return false;
+        axis[d++] = a;
+    }
+    return true;
+}
+
 // All results are asked for alike, also those that nothing uses.
 static bool through_reduce(collapser *c, kc_op *op, const int *axis) {
     int all[KC_MAX_RANK];
     for (int d = 0; d < c->space->rank; d++) all[d] = d;
     for (int i = 0; i < op->n_results; i++) {
         axis_map *map = map_of(c, kc_result(op, i));
-        size_t bytes = sizeof(int) * (size_t)kc_result(op, i)->type.rank;
-        if (map->known && memcmp(map->axis, axis, bytes) != 0) return false;
         map->known = true;
-        memcpy(map->axis, axis, bytes);
+        memcpy(map->axis, axis, sizeof(int) * (size_t)kc_result(op, i)->type.rank);
     }
     for (int i = 0; i < op->n_operands; i++)
         if (!propagate(c, kc_operand(op, i), all)) return false;
@@ -81,6 +90,11 @@ static bool through_reduce(collapser *c, kc_op *op, const int *axis) {
 // Every value must be asked for along one set of axes.
 static bool propagate(collapser *c, kc_value *v, const int *axis) {
     axis_map *map = map_of(c, v);
+    int parallel[KC_MAX_RANK];
+    if (v->def && kc_op_has(v->def, KC_REDUCTION)) {
+        if (!at_parallel_axes(c, axis, parallel)) return false;
+        axis = parallel;
+    }
     size_t bytes = sizeof(int) * (size_t)v->type.rank;
     if (map->known) return memcmp(map->axis, axis, bytes) == 0;
     map->known = true;

@@ -72,9 +72,17 @@ const kc_expr *kc_tiler_steps(kc_tiler *t, bool reduced) {
     return steps;
 }
 
+// Whether every tile that is worked on lies inside the extent. An empty extent has none: no program or loop step starts, but
+// an axis that is held whole is looked at all the same.
+static bool always_inside(const kc_tiler *t, const kc_axis *axis) {
+    if (axis->slot < 0) return true;
+    if (kc_expr_divisor(t->pool, axis->extent) % axis->tile != 0) return false;
+    return !(axis->reduced && t->rows_whole) || kc_expr_min_value(t->pool, axis->extent) > 0;
+}
+
 // Offsets inside the extent: local < min(extent - base, tile). NULL when the tile always fits.
 static kc_value *mask_of(kc_tiler *t, const kc_axis *axis) {
-    if (axis->slot < 0 || kc_expr_divisor(t->pool, axis->extent) % axis->tile == 0) return NULL;
+    if (always_inside(t, axis)) return NULL;
     kc_value *left = kc_tiler_sym(t, axis->extent);
     if (axis->base) left = kc_build_binary(&t->build, KC_OP_SUB, left, axis->base);
     left = kc_build_binary(&t->build, KC_OP_MIN, left, kc_tiler_int(t, KC_i64, axis->tile));
