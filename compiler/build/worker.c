@@ -128,7 +128,8 @@ static bool run_passes(worker *w) {
 static bool generate(worker *w, kc_images *images) {
     int want = w->task->want & (KC_BUILD_LLVM | KC_BUILD_ASSEMBLY | KC_BUILD_OBJECT);
     if (!want) return true;
-    kc_build_options options = {.want = want, .ptxas = w->options->ptxas};
+    // The assembler's limit is below the worker's, so that a hanging one is told apart from a fault of ours.
+    kc_build_options options = {.want = want, .ptxas = w->options->ptxas, .assembler_seconds = 0.7 * w->options->seconds};
     send_text(w, KC_RECORD_STAGE, "code generation");
     if (!check(w, KC_LEVEL_LAYOUT, NULL)) return false;
     kc_build_on_fatal(on_fatal, w);
