@@ -69,6 +69,8 @@ static LLVMValueRef abs_int(kc_emit *e, kc_dtype t, LLVMValueRef x) {
 }
 
 static LLVMValueRef min_max_int(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValueRef *args) {
+    // LLVM makes umax of one bit of a compare and select, and its NVPTX selection compares that as signed.
+    if (t == KC_bool) return code == KC_OP_MIN ? LLVMBuildAnd(e->builder, args[0], args[1], "") : LLVMBuildOr(e->builder, args[0], args[1], "");
     LLVMIntPredicate first = int_predicate(code == KC_OP_MIN ? KC_OP_LT : KC_OP_GT, is_unsigned(t));
     LLVMValueRef c = LLVMBuildICmp(e->builder, first, args[0], args[1], "");
     return LLVMBuildSelect(e->builder, c, args[0], args[1], "");
