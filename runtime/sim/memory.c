@@ -11,7 +11,9 @@
 #define GUARD ((uint64_t)1 << 20)
 #define PAGE ((uint64_t)4096)
 #define FIRST_BASE ((uint64_t)0x200000000000)
-#define SLOT_SPAN ((uint64_t)1 << 40)
+#define SLOT_SPAN ((uint64_t)1 << 40)    /* between the bases of two machines */
+#define LARGEST_SPAN ((uint64_t)1 << 39) /* of one: leaves the host room for what checks remember  \
+                                          */
 #define SLOTS 32
 
 /* Machines get disjoint address ranges, the same ones in every run, so that an address tells its
@@ -49,7 +51,7 @@ bool kcsim_memory_create(kcsim_memory *memory, uint64_t limit) {
     memory->next = memory->base + GUARD;
     /* A process with a limit on its address space gets a smaller range, and runs out of it sooner.
      */
-    for (uint64_t span = SLOT_SPAN; span >= ((uint64_t)1 << 30) && !memory->span; span /= 4) {
+    for (uint64_t span = LARGEST_SPAN; span >= ((uint64_t)1 << 30) && !memory->span; span /= 4) {
         memory->host = reserve(span);
         memory->defined = memory->host ? reserve(span) : NULL;
         if (memory->defined) memory->span = span;
