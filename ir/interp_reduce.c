@@ -152,7 +152,9 @@ static kc_number reduce_line(kc_opcode code, const double *v, const double *e, i
 
 // ---- one op as the combiner -----------------------------------------------------------------------------------------------------
 
+// The identities of max and min are infinite: the ends of the type.
 static int64_t integer_init(kc_dtype elem, double init) {
+    if (elem == KC_bool) return init > 0;
     return kc_integer_wrap(elem, kc_dtype_saturate(elem, init));
 }
 
