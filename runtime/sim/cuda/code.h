@@ -24,8 +24,8 @@ typedef struct kcsim_ref {
 #define KCSIM_CONSTANT 0x80000000u
 
 typedef enum kcsim_kind {
-    KCSIM_DO_LANES,   /* d = fn(a, b, c, e) */
-    KCSIM_DO_CARRY,   /* add.cc and its kin */
+    KCSIM_DO_LANES,        /* d = fn(a, b, c, e) */
+    KCSIM_DO_CARRY,        /* add.cc and its kin */
     KCSIM_DO_COMPARE,      /* setp */
     KCSIM_DO_COMPARE_PAIR, /* setp of two halves: d and d2 */
     KCSIM_DO_SET,
@@ -77,11 +77,12 @@ typedef struct kcsim_insn {
     uint8_t mode;    /* a ptx_modifier or what the kind says */
     uint8_t round;   /* PTX_M_RZ, _RM, _RP where the host has to round otherwise than to nearest */
     uint8_t element; /* bytes a memory element takes in its register */
-    bool in_place;   /* the destination is also a source */
-    bool bytewise;   /* definedness moves by bytes: moves and logic */
+    bool is_slow;  /* more than the lane kernel: rounding, flushing, saturating, widening, no result
+                    */
+    bool in_place; /* the destination is also a source */
+    bool bytewise; /* definedness moves by bytes: moves and logic */
     bool negate_c, negate_guard;
-    bool extend; /* sign-extend what is loaded */
-    bool flush_inputs;
+    bool extend;  /* sign-extend what is loaded */
     bool aligned; /* a barrier that all lanes of the warp must reach together */
     uint32_t line;
     uint32_t guard; /* slot, 0 when there is none */
@@ -94,8 +95,10 @@ typedef struct kcsim_insn {
         kcsim_compare_fn compare;
         const kcsim_conversion *conversion;
     } fn;
-    kcsim_lane_fn flush,
-        post;        /* halves: inputs flushed before; results saturated or flushed after */
+    /* Beside the kernel: halves are flushed before and after; results are saturated after; and in
+     * mixed precision the first operands are widened before (`widened` of them). */
+    kcsim_lane_fn flush, post, widen;
+    uint8_t widened;
     kcsim_ref *list; /* vector elements, matrix fragments, branch targets (in .at) */
     uint32_t list_count;
     const ptx_statement *source;

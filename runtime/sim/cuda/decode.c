@@ -233,6 +233,8 @@ static bool decode_statement(kcsim_decoder *decoder, const ptx_statement *statem
     }
     if (!decode_family(decoder)) return false;
     insn->in_place = shares_slot(insn);
+    insn->is_slow =
+        insn->round || insn->flush || insn->post || insn->widened || kcsim_is_absent(insn->d);
     return true;
 }
 

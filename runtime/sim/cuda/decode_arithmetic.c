@@ -139,6 +139,21 @@ static unsigned operand_bytes(kcsim_lane_op op, ptx_op instruction, unsigned ind
     return wide && (index == 0 || index == 3) ? bytes * 2 : bytes;
 }
 
+/* add.f32.f16 and its kin: the sum is f32's, the first operand (of fma the first two) a half. */
+static bool decode_mixed(kcsim_decoder *decoder) {
+    const ptx_statement *statement = decoder->statement;
+    ptx_op op = statement->op;
+    bool mixes = op == PTX_OP_ADD || op == PTX_OP_SUB || op == PTX_OP_FMA;
+    bool halves = statement->types[1] == PTX_F16 || statement->types[1] == PTX_BF16;
+    if (!mixes || statement->types[0] != PTX_F32 || !halves)
+        return kcsim_decode_fail(decoder, "these two types do not go together");
+    decoder->insn->widened = op == PTX_OP_FMA ? 2 : 1;
+    decoder->insn->widen =
+        kcsim_lane_find(statement->types[1] == PTX_F16 ? KCSIM_LANE_FROM_F16 : KCSIM_LANE_FROM_BF16,
+                        PTX_F32, false);
+    return true;
+}
+
 static bool decode_operands(kcsim_decoder *decoder, kcsim_lane_op op, ptx_type type) {
     const ptx_statement *statement = decoder->statement;
     kcsim_ref *sources[] = {&decoder->insn->a, &decoder->insn->b, &decoder->insn->c,
@@ -147,7 +162,8 @@ static bool decode_operands(kcsim_decoder *decoder, kcsim_lane_op op, ptx_type t
     unsigned result = operand_bytes(op, statement->op, 0, bytes);
     decoder->insn->bytes = (uint8_t)result;
     for (unsigned i = 1; i < statement->operand_count; i++) {
-        unsigned wanted = operand_bytes(op, statement->op, i, bytes);
+        unsigned wanted =
+            i <= decoder->insn->widened ? 2 : operand_bytes(op, statement->op, i, bytes);
         if (!kcsim_decode_source(decoder, &statement->operands[i], wanted, type, sources[i - 1]))
             return false;
     }
@@ -232,6 +248,8 @@ bool kcsim_decode_arithmetic(kcsim_decoder *decoder) {
     if (is_float(type) && statement->op == PTX_OP_MUL) insn->class = KCSIM_CLASS_FMA;
     if (is_float(type) && (statement->op == PTX_OP_ADD || statement->op == PTX_OP_SUB))
         insn->class = KCSIM_CLASS_FMA;
+    bool is_dot = statement->op == PTX_OP_DP4A || statement->op == PTX_OP_DP2A;
+    if (statement->type_count > 1 && !is_dot && !decode_mixed(decoder)) return false;
     return decode_operands(decoder, op, type) &&
            (!is_float(type) || decode_float_extras(decoder, type));
 }

@@ -34,6 +34,14 @@ void kcsim_do_lanes_slowly(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
         b = sources[1];
         c = sources[2];
     }
+    if (insn->widened > 0) {
+        insn->widen(sources[0], a, a, a, a);
+        a = sources[0];
+    }
+    if (insn->widened > 1) {
+        insn->widen(sources[1], b, b, b, b);
+        b = sources[1];
+    }
     if (insn->round)
         fesetround(insn->round == PTX_M_RZ   ? FE_TOWARDZERO
                    : insn->round == PTX_M_RM ? FE_DOWNWARD

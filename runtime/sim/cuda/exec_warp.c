@@ -5,8 +5,7 @@
 
 static inline void do_lanes(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, bool track) {
     if (track) kcsim_define(warp, insn, mask);
-    if (insn->round | (insn->flush != NULL) | (insn->post != NULL) |
-        (insn->d.at == KCSIM_NOWHERE)) {
+    if (insn->is_slow) {
         kcsim_do_lanes_slowly(warp, insn, mask);
         return;
     }

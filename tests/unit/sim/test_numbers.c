@@ -204,6 +204,22 @@ static void test_half_arithmetic(void **state) {
     }
 }
 
+/* f32 sums with halves among the operands: widened first, rounded once. */
+static void test_mixed_precision(void **state) {
+    uint64_t in =
+        0x3c00 | 0x4000 << 16 | (uint64_t)bits_of_float(0.25f) << 32; /* 1 and 2 as f16, 0.25 */
+    (void)state;
+    assert_int_equal(convert(CONVERT("add.f32.f16 %r3, %h1, %r2;" TO32), in), bits_of_float(1.25f));
+    assert_int_equal(convert(CONVERT("sub.rn.f32.f16 %r3, %h2, %r2;" TO32), in),
+                     bits_of_float(1.75f));
+    assert_int_equal(convert(CONVERT("fma.rn.f32.f16 %r3, %h2, %h2, %r2;" TO32), in),
+                     bits_of_float(4.25f));
+    assert_int_equal(convert(CONVERT("fma.rn.sat.f32.bf16 %r3, %h1, %h1, %r2;" TO32), 0x3f80),
+                     bits_of_float(1.0f));
+    assert_int_equal(convert(CONVERT("add.rz.f32.bf16 %r3, %h1, 0fB3000000;" TO32), 0x3f80),
+                     0x3f7fffff);
+}
+
 /* ---- the two sets of kernels ---- */
 
 static void test_tables_agree(void **state) {
@@ -247,9 +263,8 @@ static void test_tables_agree(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_conversions),
-        cmocka_unit_test(test_half_arithmetic),
+        cmocka_unit_test(test_formats),         cmocka_unit_test(test_conversions),
+        cmocka_unit_test(test_half_arithmetic), cmocka_unit_test(test_mixed_precision),
         cmocka_unit_test(test_tables_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
