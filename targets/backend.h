@@ -11,25 +11,26 @@ typedef struct {
     const kc_build_options *options;
     kc_arena *arena;
     kc_diag *diag;
-    LLVMModuleRef module;          // optimised; may be consumed
+    LLVMModuleRef module; // optimised; may be consumed
     LLVMTargetMachineRef machine;
     kc_images *out;
 } kc_build_job;
 
 typedef struct {
     const kc_target_kind *kind;
-    void (*initialize)(void);                                  // LLVM's components, once a process
-    const char *(*features)(kc_arena *, const kc_target *);    // for the target machine
-    const char *passes;                                        // for LLVMRunPasses
+    void (*initialize)(void);                               // LLVM's components, once a process
+    const char *(*features)(kc_arena *, const kc_target *); // for the target machine
+    const char *passes;                                     // for LLVMRunPasses
     const kc_emit_hooks *hooks;
-    bool (*finish)(kc_build_job *);                            // module to assembly and object images
+    bool (*finish)(kc_build_job *); // module to assembly and object images
 } kc_backend;
 
 extern const kc_backend kc_backend_cuda, kc_backend_hip;
 
 // Helpers for finish.
 void kc_build_add_image(kc_build_job *, const char *role, const char *data, size_t size);
-// Runs the code generator on a copy of the module. The buffer is the caller's; NULL after an error in the sink.
+// Runs the code generator on a copy of the module. The buffer is the caller's; NULL after an error
+// in the sink.
 LLVMMemoryBufferRef kc_build_emit(kc_build_job *, LLVMCodeGenFileType);
 // As above into an image.
 bool kc_build_emit_image(kc_build_job *, LLVMCodeGenFileType, const char *role);

@@ -11,7 +11,7 @@
 
 static const kc_backend *const backends[] = {&kc_backend_cuda, &kc_backend_hip};
 
-// ---- faults inside LLVM ----------------------------------------------------------------------------------------
+// ---- faults inside LLVM ---------------------------------------------------------------------
 
 static void (*fatal_hook)(void *, const char *);
 static void *fatal_context;
@@ -28,15 +28,17 @@ void kc_build_on_fatal(void (*hook)(void *, const char *), void *context) {
     fatal_context = context;
 }
 
-// LLVM's diagnostics of a context: errors (a register budget that cannot be met, say) are ours to report.
+// LLVM's diagnostics of a context: errors (a register budget that cannot be met, say) are ours to
+// report.
 static void diagnose(LLVMDiagnosticInfoRef info, void *context) {
     if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
     char *text = LLVMGetDiagInfoDescription(info);
-    kc_report(context, KC_ERROR, (kc_loc){0, 0}, "the code generator refuses this kernel: %s", text);
+    kc_report(context, KC_ERROR, (kc_loc){0, 0}, "the code generator refuses this kernel: %s",
+              text);
     LLVMDisposeMessage(text);
 }
 
-// ---- steps -----------------------------------------------------------------------------------------------------
+// ---- steps ----------------------------------------------------------------------------------
 
 static LLVMTargetMachineRef create_machine(const kc_backend *backend, const kc_target *target,
                                            kc_arena *arena, kc_diag *diag) {
@@ -53,7 +55,8 @@ static LLVMTargetMachineRef create_machine(const kc_backend *backend, const kc_t
                                    LLVMRelocPIC, LLVMCodeModelDefault);
 }
 
-static void set_layout(LLVMModuleRef module, const kc_target *target, LLVMTargetMachineRef machine) {
+static void set_layout(LLVMModuleRef module, const kc_target *target,
+                       LLVMTargetMachineRef machine) {
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
     char *text = LLVMCopyStringRepOfTargetData(layout);
     LLVMSetTarget(module, target->kind->triple);
@@ -135,7 +138,7 @@ static bool run(const kc_backend *backend, kc_build_job *job, const kc_module *t
     return backend->finish(job);
 }
 
-// ---- entry -----------------------------------------------------------------------------------------------------
+// ---- entry ----------------------------------------------------------------------------------
 
 static const kc_backend *find_backend(const kc_target *target) {
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
@@ -143,8 +146,9 @@ static const kc_backend *find_backend(const kc_target *target) {
     kc_bug("target kind '%s' has no backend", target->kind->name);
 }
 
-bool kc_target_build(const kc_target *target, const kc_module *tile, const kc_build_options *options,
-                     kc_arena *arena, kc_diag *diag, kc_images *out) {
+bool kc_target_build(const kc_target *target, const kc_module *tile,
+                     const kc_build_options *options, kc_arena *arena, kc_diag *diag,
+                     kc_images *out) {
     static bool installed;
     if (!installed) LLVMInstallFatalErrorHandler(fatal);
     installed = true;

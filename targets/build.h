@@ -1,6 +1,8 @@
-// From tile IR with layouts to images: emission, LLVM, assembler or linker. One call, one target, one image a role.
+// From tile IR with layouts to images: emission, LLVM, assembler or linker. One call, one target,
+// one image a role.
 //
-// Runs in a forked worker: LLVM may end the process on faults of its own. Needs LLVM; target.h does not.
+// Runs in a forked worker: LLVM may end the process on faults of its own. Needs LLVM; target.h does
+// not.
 #ifndef KC_TARGETS_BUILD_H
 #define KC_TARGETS_BUILD_H
 
@@ -16,7 +18,7 @@ enum {
 
 typedef struct {
     int want;
-    const char *ptxas;        // the assembler; NULL: kc_build_find_ptxas. An empty string: there is none
+    const char *ptxas; // the assembler; NULL: kc_build_find_ptxas. An empty string: there is none
     double assembler_seconds; // give up after; 0: 120
 } kc_build_options;
 
@@ -29,7 +31,8 @@ typedef struct {
 // As the assembler or the code object reports them; -1 where it does not.
 typedef struct {
     const char *kernel;
-    int64_t registers, scalar_registers, spills /* bytes stored and loaded, or registers on hip */, stack, shared;
+    int64_t registers, scalar_registers, spills /* bytes stored and loaded, or registers on hip */,
+        stack, shared;
 } kc_kernel_resources;
 
 typedef struct {
@@ -39,19 +42,21 @@ typedef struct {
     int n_kernels;
 } kc_images;
 
-// Every kernel of the module goes into each image. The module must verify at KC_LEVEL_LAYOUT; its values' data is used as
-// scratch. Errors go to the sink. The same module, target and tools give the same bytes.
+// Every kernel of the module goes into each image. The module must verify at KC_LEVEL_LAYOUT; its
+// values' data is used as scratch. Errors go to the sink. The same module, target and tools give
+// the same bytes.
 bool kc_target_build(const kc_target *, const kc_module *, const kc_build_options *, kc_arena *,
                      kc_diag *, kc_images *out);
 
-// An absolute path or NULL: $KC_PTXAS, then PATH, then /usr/local/cuda/bin. When KC_PTXAS is set nothing else is tried.
+// An absolute path or NULL: $KC_PTXAS, then PATH, then /usr/local/cuda/bin. When KC_PTXAS is set
+// nothing else is tried.
 const char *kc_build_find_ptxas(kc_arena *);
 // "13.0.88", or NULL when it does not say.
 const char *kc_build_ptxas_version(kc_arena *, const char *ptxas);
 const char *kc_build_llvm_version(void);
 
-// What to do when LLVM meets a fatal error: the hook gets the text and must not return (write it to the parent, _exit).
-// Without a hook: the text on stderr as an internal error, then _exit(3).
+// What to do when LLVM meets a fatal error: the hook gets the text and must not return (write it to
+// the parent, _exit). Without a hook: the text on stderr as an internal error, then _exit(3).
 void kc_build_on_fatal(void (*hook)(void *context, const char *text), void *context);
 
 #endif

@@ -13,8 +13,8 @@ static void list_text(FILE *out) {
             const kc_target_attributes *a = &arch->defaults;
             char name[64];
             snprintf(name, sizeof name, "%s:%s", kind->name, arch->name);
-            fprintf(out, "%-20s %-26s warp %2d, %3d KB shared, %3d multiprocessors, %d GB/s\n", name,
-                    arch->example, (int)a->warp_size, (int)(a->max_shared_memory / 1024),
+            fprintf(out, "%-20s %-26s warp %2d, %3d KB shared, %3d multiprocessors, %d GB/s\n",
+                    name, arch->example, (int)a->warp_size, (int)(a->max_shared_memory / 1024),
                     (int)a->multiprocessors, (int)a->dram_bandwidth);
         }
     }
@@ -28,9 +28,10 @@ static void list_text(FILE *out) {
 
 static void list_arch(FILE *out, const kc_target_kind *kind, const kc_target_arch *arch) {
     kc_target target = {kind, arch, arch->defaults};
-    fprintf(out, "{\"target\": \"%s:%s\", \"kind\": \"%s\", \"arch\": \"%s\", \"triple\": \"%s\", "
-            "\"example\": \"%s\", \"portable\": ", kind->name, arch->name, kind->name, arch->name,
-            kind->triple, arch->example);
+    fprintf(out,
+            "{\"target\": \"%s:%s\", \"kind\": \"%s\", \"arch\": \"%s\", \"triple\": \"%s\", "
+            "\"example\": \"%s\", \"portable\": ",
+            kind->name, arch->name, kind->name, arch->name, kind->triple, arch->example);
     fprintf(out, arch->portable ? "\"%s\"" : "null", arch->portable);
     fputs(", \"attributes\": {", out);
     for (int i = 0; i < KC_TARGET_ATTRIBUTE_COUNT; i++)
@@ -49,7 +50,8 @@ static void list_json(FILE *out) {
     fputs("],\n\"attributes\": [", out);
     for (int i = 0; i < KC_TARGET_ATTRIBUTE_COUNT; i++) {
         const kc_target_attribute_info *row = &kc_target_attribute_table[i];
-        fprintf(out, "%s\n{\"name\": \"%s\", \"policy\": \"%s\", \"unit\": \"%s\", \"meaning\": \"%s\"}",
+        fprintf(out,
+                "%s\n{\"name\": \"%s\", \"policy\": \"%s\", \"unit\": \"%s\", \"meaning\": \"%s\"}",
                 i ? "," : "", row->name, policy_words[row->policy], row->unit, row->meaning);
     }
     fputs("]}\n", out);

@@ -86,7 +86,7 @@ static bool set_attribute(parser *p, const char *name, size_t length, int64_t va
                 attribute_names(p));
 }
 
-// ---- text ----------------------------------------------------------------------------------------------------
+// ---- text -----------------------------------------------------------------------------------
 
 static bool parse_assignment(parser *p, const char *text, size_t length) {
     const char *equals = memchr(text, '=', length);
@@ -124,7 +124,7 @@ static bool parse_text(parser *p, const char *text) {
     return true;
 }
 
-// ---- JSON ----------------------------------------------------------------------------------------------------
+// ---- JSON -----------------------------------------------------------------------------------
 
 static bool parse_member(parser *p, const cJSON *item) {
     const char *name = item->string ? item->string : "";
@@ -164,15 +164,18 @@ static bool parse_json(parser *p, const char *text) {
     cJSON *object = cJSON_ParseWithOpts(text, &end, true);
     bool ok = cJSON_IsObject(object)
                   ? parse_object(p, object)
-                  : fail(p, "target '%s' is not a JSON object such as {\"kind\": \"cuda\", "
-                            "\"arch\": \"sm_90a\"}", p->text);
+                  : fail(p,
+                         "target '%s' is not a JSON object such as {\"kind\": \"cuda\", "
+                         "\"arch\": \"sm_90a\"}",
+                         p->text);
     cJSON_Delete(object);
     return ok;
 }
 
-// ---- building ------------------------------------------------------------------------------------------------
+// ---- building -------------------------------------------------------------------------------
 
-static bool check_value(parser *p, const kc_target_arch *arch, int i, int64_t value, int64_t usual) {
+static bool check_value(parser *p, const kc_target_arch *arch, int i, int64_t value,
+                        int64_t usual) {
     const kc_target_attribute_info *row = &kc_target_attribute_table[i];
     int64_t least = row->min, most = row->max;
     if (row->policy == KC_TARGET_FIXED) least = most = usual;
@@ -205,7 +208,7 @@ int kc_target_parse(kc_arena *arena, const char *text, const kc_target **out, co
     *error = NULL;
     size_t length = strlen(text), blank = strspn(text, " \t\n");
     p.text = shown(&p, text, length);
-    bool ok = length > MAX_TEXT ? fail(&p, "a target text may have %d bytes at most", MAX_TEXT)
+    bool ok = length > MAX_TEXT    ? fail(&p, "a target text may have %d bytes at most", MAX_TEXT)
               : text[blank] == '{' ? parse_json(&p, text + blank)
                                    : parse_text(&p, text);
     int count = !ok ? 0 : p.arch ? 1 : p.kind->n_archs;

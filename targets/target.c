@@ -7,7 +7,11 @@ enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
 const kc_target_attribute_info kc_target_attribute_table[KC_TARGET_ATTRIBUTE_COUNT] = {
 #define ATTRIBUTE(name_, policy_, min_, max_, unit_, meaning_)                                     \
-    {.name = #name_, .policy = KC_TARGET_##policy_, .min = min_, .max = max_, .unit = unit_,       \
+    {.name = #name_,                                                                               \
+     .policy = KC_TARGET_##policy_,                                                                \
+     .min = min_,                                                                                  \
+     .max = max_,                                                                                  \
+     .unit = unit_,                                                                                \
      .meaning = meaning_},
 #include "targets/attributes.def"
 #undef ATTRIBUTE

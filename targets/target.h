@@ -1,9 +1,12 @@
-// A target: a kind ("cuda", "hip"), an architecture, and attributes that passes and code generation read.
+// A target: a kind ("cuda", "hip"), an architecture, and attributes that passes and code generation
+// read.
 //
-// Nothing here asks a device. Attributes describe the architecture's usual card; a user may override them. This header and
-// target.c, parse.c, list.c and the tables need neither LLVM nor a vendor tool, so passes may link them alone.
+// Nothing here asks a device. Attributes describe the architecture's usual card; a user may
+// override them. This header and target.c, parse.c, list.c and the tables need neither LLVM nor a
+// vendor tool, so passes may link them alone.
 //
-// Text:  cuda:sm_90a   cuda:sm_90a,max_shared_memory=101376   {"kind": "cuda", "arch": "sm_90a", "max_num_threads": 512}
+// Text:  cuda:sm_90a   cuda:sm_90a,max_shared_memory=101376   {"kind": "cuda", "arch": "sm_90a",
+// "max_num_threads": 512}
 //        cuda (every architecture of the family)
 #ifndef KC_TARGETS_TARGET_H
 #define KC_TARGETS_TARGET_H
@@ -39,7 +42,7 @@ typedef struct {
     const char *name;
     kc_target_policy policy;
     int64_t min, max;
-    const char *unit;    // "" for a number or a truth value
+    const char *unit; // "" for a number or a truth value
     const char *meaning;
 } kc_target_attribute_info;
 
@@ -47,7 +50,8 @@ extern const kc_target_attribute_info kc_target_attribute_table[KC_TARGET_ATTRIB
 
 typedef struct {
     const char *name;     // "sm_90a"
-    const char *portable; // the architecture whose code newer hardware can take instead (sm_90 for sm_90a), else NULL
+    const char *portable; // the architecture whose code newer hardware can take instead (sm_90 for
+                          // sm_90a), else NULL
     const char *example;  // the card that the defaults describe
     kc_target_attributes defaults;
 } kc_target_arch;
@@ -71,16 +75,18 @@ const kc_target_kind *kc_target_kind_at(int index);
 const kc_target_kind *kc_target_kind_find(const char *name, size_t length); // NULL when unknown
 const kc_target_arch *kc_target_arch_find(const kc_target_kind *, const char *name, size_t length);
 
-// Fills *out with an arena array of targets and returns how many: one, or a whole family. 0: *error says what is wrong
-// and lists the right names or values. Any bytes are accepted.
+// Fills *out with an arena array of targets and returns how many: one, or a whole family. 0: *error
+// says what is wrong and lists the right names or values. Any bytes are accepted.
 int kc_target_parse(kc_arena *, const char *text, const kc_target **out, const char **error);
 // The same where exactly one target is wanted, as in a module's target string. NULL: see *error.
 const kc_target *kc_target_parse_one(kc_arena *, const char *text, const char **error);
 
-// "cuda:sm_90a,max_shared_memory=101376": only attributes that differ from the defaults, in table order. parse gives it back.
+// "cuda:sm_90a,max_shared_memory=101376": only attributes that differ from the defaults, in table
+// order. parse gives it back.
 const char *kc_target_canonical(kc_arena *, const kc_target *);
 int64_t kc_target_get(const kc_target *, kc_target_attribute);
-// The suffix-free target whose PTX newer GPUs can take (sm_90 for sm_90a, attributes kept where its limits allow), or NULL.
+// The suffix-free target whose PTX newer GPUs can take (sm_90 for sm_90a, attributes kept where its
+// limits allow), or NULL.
 const kc_target *kc_target_portable(kc_arena *, const kc_target *);
 
 // What `kc targets` shows.

@@ -1,12 +1,16 @@
-// Tile IR with layouts to LLVM IR. What the files of this folder share; nothing outside targets/ includes it.
+// Tile IR with layouts to LLVM IR. What the files of this folder share; nothing outside targets/
+// includes it.
 //
-// A tile is one LLVM value a register of its layout; a scalar is one value. f16 and bf16 stay half and bfloat in registers, bool is
-// i1; in memory bool is a byte. The values of an op hang on kc_value.data while its kernel is emitted.
+// A tile is one LLVM value a register of its layout; a scalar is one value. f16 and bf16 stay half
+// and bfloat in registers, bool is i1; in memory bool is a byte. The values of an op hang on
+// kc_value.data while its kernel is emitted.
 //
-// Elementwise ops and iota are emitted late: register r of a tile when something first asks for it. So a store computes one
-// register after the other from the loads on, and not one op after the other over all registers, which would keep every
-// intermediate tile alive. Some loads are late too (emit_memory.c). kc_emit_register is the only way to a register; whoever is about to open a region or a conditional block asks
-// first (kc_emit_force), so that what is emitted dominates its later uses.
+// Elementwise ops and iota are emitted late: register r of a tile when something first asks for it.
+// So a store computes one register after the other from the loads on, and not one op after the
+// other over all registers, which would keep every intermediate tile alive. Some loads are late too
+// (emit_memory.c). kc_emit_register is the only way to a register; whoever is about to open a
+// region or a conditional block asks first (kc_emit_force), so that what is emitted dominates its
+// later uses.
 #ifndef KC_TARGETS_COMMON_EMIT_H
 #define KC_TARGETS_COMMON_EMIT_H
 
@@ -20,35 +24,40 @@ typedef struct kc_emit kc_emit;
 
 // What differs between vendors.
 typedef struct {
-    void (*module)(kc_emit *);                                      // flags of the module, once; NULL: none
-    void (*kernel)(kc_emit *, LLVMValueRef function, int threads); // calling convention and attributes
-    LLVMValueRef (*thread_id)(kc_emit *);                           // i32, in the block
-    LLVMValueRef (*program_id)(kc_emit *);                          // i32, in the grid
+    void (*module)(kc_emit *); // flags of the module, once; NULL: none
+    void (*kernel)(kc_emit *, LLVMValueRef function,
+                   int threads);           // calling convention and attributes
+    LLVMValueRef (*thread_id)(kc_emit *);  // i32, in the block
+    LLVMValueRef (*program_id)(kc_emit *); // i32, in the grid
     void (*barrier)(kc_emit *);
-    // An i32 of the lane whose number differs in the bits of `mask`; of the lane `source` (i32). All lanes take part.
+    // An i32 of the lane whose number differs in the bits of `mask`; of the lane `source` (i32).
+    // All lanes take part.
     LLVMValueRef (*shuffle_xor)(kc_emit *, LLVMValueRef value, int mask);
     LLVMValueRef (*shuffle_index)(kc_emit *, LLVMValueRef value, LLVMValueRef source);
-    // One access to global memory of a scalar or vector of integers, 1 to 16 bytes and aligned to its size, where mask (i1)
-    // holds; elsewhere a load gives `otherwise` and memory is untouched.
-    LLVMValueRef (*load_masked)(kc_emit *, LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef otherwise, bool read_only);
+    // One access to global memory of a scalar or vector of integers, 1 to 16 bytes and aligned to
+    // its size, where mask (i1) holds; elsewhere a load gives `otherwise` and memory is untouched.
+    LLVMValueRef (*load_masked)(kc_emit *, LLVMValueRef pointer, LLVMValueRef mask,
+                                LLVMValueRef otherwise, bool read_only);
     void (*store_masked)(kc_emit *, LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef value);
 } kc_emit_hooks;
 
 extern const kc_emit_hooks kc_emit_hooks_cuda, kc_emit_hooks_hip;
 
-typedef struct { int64_t low, high; } kc_range;
+typedef struct {
+    int64_t low, high;
+} kc_range;
 
 // What kc_value.data points to.
 typedef struct {
-    LLVMValueRef *regs; // of a tile, NULL where not emitted yet; one for a scalar, for a buffer in global memory (its address) and
-                        // in shared memory (its first byte)
+    LLVMValueRef *regs; // of a tile, NULL where not emitted yet; one for a scalar, for a buffer in
+                        // global memory (its address) and in shared memory (its first byte)
     int n;
-    const kc_tile_map *map; // tiles of rank > 0
-    const kc_op *late;      // the op that gives the registers when they are asked for, else NULL
-    int depth;              // late ops in a row
+    const kc_tile_map *map;   // tiles of rank > 0
+    const kc_op *late;        // the op that gives the registers when they are asked for, else NULL
+    int depth;                // late ops in a row
     LLVMValueRef thread_part; // of an iota, once a register was asked for
     struct kc_access *access; // of a late load, likewise
-    bool read_only;         // a global buffer that nothing in this kernel writes
+    bool read_only;           // a global buffer that nothing in this kernel writes
     bool range_known;
     kc_range range;
 } kc_emitted;
@@ -67,7 +76,7 @@ struct kc_emit {
     LLVMBuilderRef builder;
     const kc_target *target;
     const kc_emit_hooks *hooks;
-    kc_arena *arena;    // scratch, one a kernel
+    kc_arena *arena; // scratch, one a kernel
     kc_diag *diag;
     // of the kernel being emitted
     const kc_op *kernel;
@@ -78,67 +87,82 @@ struct kc_emit {
     LLVMValueRef *symbols; // i64 values by symbol index, NULL where not a parameter
     int n_symbols, warps;
     bool loads_much;
-    LLVMValueRef thread;   // i32
+    LLVMValueRef thread;            // i32
     kc_emit_function functions[32]; // of the module
     LLVMTypeRef i1, i8, i16, i32, i64, f16, bf16, f32, f64, pointer_global, pointer_shared;
 };
 
 // Emits every kernel op of `tile` into `module`. false: errors in the sink.
-bool kc_emit_module(LLVMModuleRef module, const kc_target *, const kc_emit_hooks *, const kc_module *tile, kc_diag *);
+bool kc_emit_module(LLVMModuleRef module, const kc_target *, const kc_emit_hooks *,
+                    const kc_module *tile, kc_diag *);
 
-// ---- between the files -----------------------------------------------------------------------------------------
+// ---- between the files ----------------------------------------------------------------------
 
 // emit_kernel.c
 void kc_emit_op(kc_emit *, const kc_op *);
 void kc_emit_block(kc_emit *, const kc_block *);
-const kc_emitted *kc_emit_get(const kc_value *);                   // of an operand: number of registers, map
+const kc_emitted *kc_emit_get(const kc_value *); // of an operand: number of registers, map
 LLVMValueRef kc_emit_register(kc_emit *, const kc_value *, int r);
-void kc_emit_force(kc_emit *, const kc_value *);                   // all registers
-void kc_emit_force_used(kc_emit *, const kc_block *);              // of all values that a region takes from outside
-LLVMValueRef kc_emit_scalar(const kc_value *);                     // of a scalar operand
-kc_emitted *kc_emit_define(kc_emit *, kc_value *);                 // room for a result's registers, with its map
+void kc_emit_force(kc_emit *, const kc_value *); // all registers
+void kc_emit_force_used(kc_emit *,
+                        const kc_block *);         // of all values that a region takes from outside
+LLVMValueRef kc_emit_scalar(const kc_value *);     // of a scalar operand
+kc_emitted *kc_emit_define(kc_emit *, kc_value *); // room for a result's registers, with its map
 void kc_emit_bind(kc_emit *, kc_value *, LLVMValueRef scalar);
 LLVMBasicBlockRef kc_emit_new_block(kc_emit *, const char *name);
 void kc_emit_enter(kc_emit *, LLVMBasicBlockRef);
 
 // emit_scalar.c: types, constants, small arithmetic, calls
-LLVMTypeRef kc_emit_type(const kc_emit *, kc_dtype);               // in registers
-LLVMTypeRef kc_emit_memory_type(const kc_emit *, kc_dtype);        // an integer of the element's width
+LLVMTypeRef kc_emit_type(const kc_emit *, kc_dtype);        // in registers
+LLVMTypeRef kc_emit_memory_type(const kc_emit *, kc_dtype); // an integer of the element's width
 LLVMValueRef kc_emit_constant(const kc_emit *, kc_dtype, double);
 LLVMValueRef kc_emit_int(const kc_emit *, kc_dtype, int64_t);
 LLVMValueRef kc_emit_i32(const kc_emit *, int64_t);
 LLVMValueRef kc_emit_i64(const kc_emit *, int64_t);
-LLVMValueRef kc_emit_to_memory(kc_emit *, kc_dtype, LLVMValueRef);   // register form to integer of memory width
+LLVMValueRef kc_emit_to_memory(kc_emit *, kc_dtype,
+                               LLVMValueRef); // register form to integer of memory width
 LLVMValueRef kc_emit_from_memory(kc_emit *, kc_dtype, LLVMValueRef);
-LLVMValueRef kc_emit_call(kc_emit *, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args);
+LLVMValueRef kc_emit_call(kc_emit *, const char *name, LLVMTypeRef result, int n,
+                          LLVMValueRef *args);
 // An overloaded intrinsic; unknown names are a fault of ours.
-LLVMValueRef kc_emit_intrinsic(kc_emit *, const char *name, int n_types, LLVMTypeRef *types, int n, LLVMValueRef *args);
-LLVMValueRef kc_emit_assembly(kc_emit *, LLVMTypeRef result, const char *text, const char *constraints, int n, LLVMValueRef *args);
-void kc_emit_attribute(kc_emit *, LLVMValueRef function, unsigned index, const char *name, uint64_t value);
+LLVMValueRef kc_emit_intrinsic(kc_emit *, const char *name, int n_types, LLVMTypeRef *types, int n,
+                               LLVMValueRef *args);
+LLVMValueRef kc_emit_assembly(kc_emit *, LLVMTypeRef result, const char *text,
+                              const char *constraints, int n, LLVMValueRef *args);
+void kc_emit_attribute(kc_emit *, LLVMValueRef function, unsigned index, const char *name,
+                       uint64_t value);
 void kc_emit_text_attribute(kc_emit *, LLVMValueRef function, const char *name, const char *value);
 LLVMValueRef kc_emit_convert_int(kc_emit *, LLVMValueRef, LLVMTypeRef, bool is_signed);
 
 // emit_elementwise.c, emit_cast.c: one element
-LLVMValueRef kc_emit_element(kc_emit *, kc_opcode, kc_dtype operand, LLVMValueRef *args); // all but select, cast
+LLVMValueRef kc_emit_element(kc_emit *, kc_opcode, kc_dtype operand,
+                             LLVMValueRef *args); // all but select, cast
 LLVMValueRef kc_emit_cast_element(kc_emit *, kc_dtype from, kc_dtype to, LLVMValueRef);
-LLVMValueRef kc_emit_floordiv_int(kc_emit *, LLVMValueRef a, LLVMValueRef b, bool is_signed, bool modulo);
+LLVMValueRef kc_emit_floordiv_int(kc_emit *, LLVMValueRef a, LLVMValueRef b, bool is_signed,
+                                  bool modulo);
 void kc_emit_elementwise(kc_emit *, const kc_op *);
 LLVMValueRef kc_emit_elementwise_register(kc_emit *, const kc_op *, int r);
-// The register of an operand that holds the element of the result's register r: extents of 1 and scalars broadcast.
-LLVMValueRef kc_emit_operand_register(kc_emit *, const kc_emitted *result, int r, const kc_value *operand);
+// The register of an operand that holds the element of the result's register r: extents of 1 and
+// scalars broadcast.
+LLVMValueRef kc_emit_operand_register(kc_emit *, const kc_emitted *result, int r,
+                                      const kc_value *operand);
 
 // helpers.c: functions with loops, in LLVM IR text, added to the module when first asked for
 LLVMValueRef kc_emit_helper(kc_emit *, const char *name, kc_dtype, int n, LLVMValueRef *args);
 
 // emit_expr.c
-LLVMValueRef kc_emit_expr(kc_emit *, const kc_expr *);             // i64
-kc_range kc_emit_range(kc_emit *, const kc_value *);               // of an integer scalar or of every element of a tile
+LLVMValueRef kc_emit_expr(kc_emit *, const kc_expr *); // i64
+kc_range kc_emit_range(kc_emit *,
+                       const kc_value *); // of an integer scalar or of every element of a tile
 bool kc_range_fits_i32(kc_range);
 
 // emit_place.c: where threads hold elements
-LLVMValueRef kc_emit_thread_part(kc_emit *, const int64_t *basis, int bits); // i32: XOR of basis[b] over the set bits of the thread id
+LLVMValueRef
+kc_emit_thread_part(kc_emit *, const int64_t *basis,
+                    int bits); // i32: XOR of basis[b] over the set bits of the thread id
 LLVMValueRef kc_emit_iota_register(kc_emit *, const kc_op *, int r);
-// i1 that holds on one of the threads that hold the same elements; NULL when every thread holds its own
+// i1 that holds on one of the threads that hold the same elements; NULL when every thread holds its
+// own
 LLVMValueRef kc_emit_representative(kc_emit *, const kc_tile_map *);
 void kc_emit_convert(kc_emit *, const kc_op *);
 
@@ -157,12 +181,15 @@ void kc_emit_unpack(kc_emit *, kc_dtype, LLVMValueRef, LLVMValueRef *elements, i
 LLVMValueRef kc_emit_plain_load(kc_emit *, LLVMTypeRef, LLVMValueRef pointer, bool read_only);
 void kc_emit_plain_store(kc_emit *, LLVMValueRef value, LLVMValueRef pointer);
 // Masked access by a branch, for hooks that have nothing better.
-LLVMValueRef kc_emit_load_by_branch(kc_emit *, LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef otherwise, bool read_only);
-void kc_emit_store_by_branch(kc_emit *, LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef value);
+LLVMValueRef kc_emit_load_by_branch(kc_emit *, LLVMValueRef pointer, LLVMValueRef mask,
+                                    LLVMValueRef otherwise, bool read_only);
+void kc_emit_store_by_branch(kc_emit *, LLVMValueRef pointer, LLVMValueRef mask,
+                             LLVMValueRef value);
 
 // emit_reduce.c, emit_dot.c, emit_control.c
 void kc_emit_reduce(kc_emit *, const kc_op *);
-LLVMValueRef kc_emit_shuffle(kc_emit *, LLVMValueRef value, int mask, LLVMValueRef source); // any register type; by xor when source is NULL
+LLVMValueRef kc_emit_shuffle(kc_emit *, LLVMValueRef value, int mask,
+                             LLVMValueRef source); // any register type; by xor when source is NULL
 void kc_emit_dot(kc_emit *, const kc_op *);
 void kc_emit_for(kc_emit *, const kc_op *);
 void kc_emit_if(kc_emit *, const kc_op *);

@@ -20,15 +20,18 @@ LLVMValueRef kc_emit_pack(kc_emit *e, kc_dtype dtype, const LLVMValueRef *elemen
     if (n == 1) return kc_emit_to_memory(e, dtype, elements[0]);
     LLVMValueRef vector = LLVMGetPoison(LLVMVectorType(element, (unsigned)n));
     for (int i = 0; i < n; i++)
-        vector = LLVMBuildInsertElement(e->builder, vector, kc_emit_to_memory(e, dtype, elements[i]), kc_emit_i32(e, i), "");
+        vector = LLVMBuildInsertElement(
+            e->builder, vector, kc_emit_to_memory(e, dtype, elements[i]), kc_emit_i32(e, i), "");
     return LLVMBuildBitCast(e->builder, vector, kc_emit_access_type(e, dtype, n), "");
 }
 
 void kc_emit_unpack(kc_emit *e, kc_dtype dtype, LLVMValueRef value, LLVMValueRef *elements, int n) {
     LLVMTypeRef element = kc_emit_memory_type(e, dtype);
-    if (n > 1) value = LLVMBuildBitCast(e->builder, value, LLVMVectorType(element, (unsigned)n), "");
+    if (n > 1)
+        value = LLVMBuildBitCast(e->builder, value, LLVMVectorType(element, (unsigned)n), "");
     for (int i = 0; i < n; i++) {
-        LLVMValueRef x = n == 1 ? value : LLVMBuildExtractElement(e->builder, value, kc_emit_i32(e, i), "");
+        LLVMValueRef x =
+            n == 1 ? value : LLVMBuildExtractElement(e->builder, value, kc_emit_i32(e, i), "");
         elements[i] = kc_emit_from_memory(e, dtype, x);
     }
 }
@@ -39,7 +42,8 @@ static unsigned bytes_of(LLVMTypeRef type) {
     return LLVMGetIntTypeWidth(type) / 8;
 }
 
-LLVMValueRef kc_emit_plain_load(kc_emit *e, LLVMTypeRef type, LLVMValueRef pointer, bool read_only) {
+LLVMValueRef kc_emit_plain_load(kc_emit *e, LLVMTypeRef type, LLVMValueRef pointer,
+                                bool read_only) {
     LLVMValueRef load = LLVMBuildLoad2(e->builder, type, pointer, "");
     LLVMSetAlignment(load, bytes_of(type));
     if (read_only) {
@@ -54,7 +58,8 @@ void kc_emit_plain_store(kc_emit *e, LLVMValueRef value, LLVMValueRef pointer) {
     LLVMSetAlignment(LLVMBuildStore(e->builder, value, pointer), bytes_of(LLVMTypeOf(value)));
 }
 
-LLVMValueRef kc_emit_load_by_branch(kc_emit *e, LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef otherwise, bool read_only) {
+LLVMValueRef kc_emit_load_by_branch(kc_emit *e, LLVMValueRef pointer, LLVMValueRef mask,
+                                    LLVMValueRef otherwise, bool read_only) {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
     LLVMBasicBlockRef load = kc_emit_new_block(e, "load"), end = kc_emit_new_block(e, "loaded");
     LLVMBuildCondBr(e->builder, mask, load, end);
@@ -63,11 +68,13 @@ LLVMValueRef kc_emit_load_by_branch(kc_emit *e, LLVMValueRef pointer, LLVMValueR
     LLVMBuildBr(e->builder, end);
     kc_emit_enter(e, end);
     LLVMValueRef result = LLVMBuildPhi(e->builder, LLVMTypeOf(otherwise), "");
-    LLVMAddIncoming(result, (LLVMValueRef[]){otherwise, value}, (LLVMBasicBlockRef[]){before, load}, 2);
+    LLVMAddIncoming(result, (LLVMValueRef[]){otherwise, value}, (LLVMBasicBlockRef[]){before, load},
+                    2);
     return result;
 }
 
-void kc_emit_store_by_branch(kc_emit *e, LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef value) {
+void kc_emit_store_by_branch(kc_emit *e, LLVMValueRef pointer, LLVMValueRef mask,
+                             LLVMValueRef value) {
     LLVMBasicBlockRef store = kc_emit_new_block(e, "store"), end = kc_emit_new_block(e, "stored");
     LLVMBuildCondBr(e->builder, mask, store, end);
     kc_emit_enter(e, store);

@@ -1,5 +1,5 @@
-// Casts as the language defines them: float to integer truncates and saturates, NaN gives 0; integers wrap; to bool is x != 0;
-// every rounding is one rounding, to nearest even.
+// Casts as the language defines them: float to integer truncates and saturates, NaN gives 0;
+// integers wrap; to bool is x != 0; every rounding is one rounding, to nearest even.
 #include "targets/common/emit.h"
 
 static LLVMValueRef narrow(kc_emit *e, LLVMValueRef x, kc_dtype to) {
@@ -10,8 +10,8 @@ static LLVMValueRef widen(kc_emit *e, LLVMValueRef x, kc_dtype to) {
     return LLVMBuildFPExt(e->builder, x, kc_emit_type(e, to), "");
 }
 
-// f64 to f32, rounded to odd: a later rounding to a shorter type is then as if it were the only one. Where the conversion was
-// inexact the result is the neighbour whose last bit is 1.
+// f64 to f32, rounded to odd: a later rounding to a shorter type is then as if it were the only
+// one. Where the conversion was inexact the result is the neighbour whose last bit is 1.
 static LLVMValueRef to_odd_f32(kc_emit *e, LLVMValueRef x) {
     LLVMBuilderRef b = e->builder;
     LLVMValueRef near = LLVMBuildFPTrunc(b, x, e->f32, "");
@@ -38,30 +38,38 @@ static LLVMValueRef float_to_int(kc_emit *e, kc_dtype from, kc_dtype to, LLVMVal
     if (kc_dtype_table[from].bits == 16) x = widen(e, x, KC_f32);
     LLVMTypeRef types[] = {kc_emit_type(e, to), LLVMTypeOf(x)};
     bool is_unsigned = kc_dtype_table[to].class == KC_CLASS_UINT;
-    return kc_emit_intrinsic(e, is_unsigned ? "llvm.fptoui.sat" : "llvm.fptosi.sat", 2, types, 1, &x);
+    return kc_emit_intrinsic(e, is_unsigned ? "llvm.fptoui.sat" : "llvm.fptosi.sat", 2, types, 1,
+                             &x);
 }
 
 static LLVMValueRef plain_int_to_float(kc_emit *e, kc_dtype from, LLVMTypeRef to, LLVMValueRef x) {
     bool is_signed = kc_dtype_table[from].class == KC_CLASS_INT;
-    return is_signed ? LLVMBuildSIToFP(e->builder, x, to, "") : LLVMBuildUIToFP(e->builder, x, to, "");
+    return is_signed ? LLVMBuildSIToFP(e->builder, x, to, "")
+                     : LLVMBuildUIToFP(e->builder, x, to, "");
 }
 
-// i64 to f32 with round to odd: the leading 24 bits, the last of them ORed with all that were cut off, scaled back.
+// i64 to f32 with round to odd: the leading 24 bits, the last of them ORed with all that were cut
+// off, scaled back.
 static LLVMValueRef i64_to_odd_f32(kc_emit *e, LLVMValueRef x) {
     LLVMBuilderRef b = e->builder;
     LLVMValueRef flags[] = {x, LLVMConstInt(e->i1, 0, false)};
-    LLVMValueRef size = kc_emit_intrinsic(e, "llvm.abs", 1, &e->i64, 2, flags); // unsigned from here
+    LLVMValueRef size =
+        kc_emit_intrinsic(e, "llvm.abs", 1, &e->i64, 2, flags); // unsigned from here
     LLVMValueRef count[] = {size, LLVMConstInt(e->i1, 0, false)};
     LLVMValueRef zeros = kc_emit_intrinsic(e, "llvm.ctlz", 1, &e->i64, 2, count);
-    LLVMValueRef shift = LLVMBuildAnd(b, zeros, kc_emit_i64(e, 63), ""); // 64 only for 0, where any will do
+    LLVMValueRef shift =
+        LLVMBuildAnd(b, zeros, kc_emit_i64(e, 63), ""); // 64 only for 0, where any will do
     LLVMValueRef full = LLVMBuildShl(b, size, shift, "");
     LLVMValueRef rest = LLVMBuildAnd(b, full, kc_emit_i64(e, (1LL << 40) - 1), "");
     LLVMValueRef sticky = LLVMBuildICmp(b, LLVMIntNE, rest, kc_emit_i64(e, 0), "");
-    LLVMValueRef top = LLVMBuildTrunc(b, LLVMBuildLShr(b, full, kc_emit_i64(e, 40), ""), e->i32, "");
+    LLVMValueRef top =
+        LLVMBuildTrunc(b, LLVMBuildLShr(b, full, kc_emit_i64(e, 40), ""), e->i32, "");
     top = LLVMBuildOr(b, top, LLVMBuildZExt(b, sticky, e->i32, ""), "");
     LLVMValueRef value = LLVMBuildUIToFP(b, top, e->f32, ""); // exact
-    LLVMValueRef exponent = LLVMBuildSub(b, kc_emit_i32(e, 127 + 40), LLVMBuildTrunc(b, shift, e->i32, ""), "");
-    LLVMValueRef power = LLVMBuildBitCast(b, LLVMBuildShl(b, exponent, kc_emit_i32(e, 23), ""), e->f32, "");
+    LLVMValueRef exponent =
+        LLVMBuildSub(b, kc_emit_i32(e, 127 + 40), LLVMBuildTrunc(b, shift, e->i32, ""), "");
+    LLVMValueRef power =
+        LLVMBuildBitCast(b, LLVMBuildShl(b, exponent, kc_emit_i32(e, 23), ""), e->f32, "");
     value = LLVMBuildFMul(b, value, power, "");
     LLVMValueRef negative = LLVMBuildICmp(b, LLVMIntSLT, x, kc_emit_i64(e, 0), "");
     return LLVMBuildSelect(b, negative, LLVMBuildFNeg(b, value, ""), value, "");
@@ -81,7 +89,8 @@ static LLVMValueRef to_bool(kc_emit *e, kc_dtype from, LLVMValueRef x) {
     if (!kc_dtype_is_float(from))
         return LLVMBuildICmp(e->builder, LLVMIntNE, x, kc_emit_int(e, from, 0), "");
     if (kc_dtype_table[from].bits == 16) x = widen(e, x, KC_f32);
-    return LLVMBuildFCmp(e->builder, LLVMRealUNE, x, LLVMConstReal(LLVMTypeOf(x), 0), ""); // NaN is true
+    return LLVMBuildFCmp(e->builder, LLVMRealUNE, x, LLVMConstReal(LLVMTypeOf(x), 0),
+                         ""); // NaN is true
 }
 
 LLVMValueRef kc_emit_cast_element(kc_emit *e, kc_dtype from, kc_dtype to, LLVMValueRef x) {
@@ -91,5 +100,6 @@ LLVMValueRef kc_emit_cast_element(kc_emit *e, kc_dtype from, kc_dtype to, LLVMVa
     if (from_float && to_float) return float_to_float(e, from, to, x);
     if (from_float) return float_to_int(e, from, to, x);
     if (to_float) return int_to_float(e, from, to, x);
-    return kc_emit_convert_int(e, x, kc_emit_type(e, to), kc_dtype_table[from].class == KC_CLASS_INT);
+    return kc_emit_convert_int(e, x, kc_emit_type(e, to),
+                               kc_dtype_table[from].class == KC_CLASS_INT);
 }

@@ -26,9 +26,11 @@ static void make_phis(kc_emit *e, const kc_op *op, loop *l, LLVMBasicBlockRef be
 }
 
 static void close_phis(kc_emit *e, const kc_op *op, loop *l) {
-    for (int i = 0; i < op->n_results; i++) kc_emit_force(e, kc_operand(op->body->last, i));
+    for (int i = 0; i < op->n_results; i++)
+        kc_emit_force(e, kc_operand(op->body->last, i));
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
-    LLVMValueRef step = kc_emit_int(e, kc_operand(op, 0)->type.elem, kc_attr_int(op, KC_ATTR_STEP, 1));
+    LLVMValueRef step =
+        kc_emit_int(e, kc_operand(op, 0)->type.elem, kc_attr_int(op, KC_ATTR_STEP, 1));
     LLVMValueRef next = LLVMBuildNSWAdd(e->builder, l->counter, step, "");
     LLVMAddIncoming(l->counter, &next, &latch, 1);
     for (int i = 0; i < op->n_results; i++) {
@@ -42,14 +44,18 @@ static void close_phis(kc_emit *e, const kc_op *op, loop *l) {
 }
 
 void kc_emit_for(kc_emit *e, const kc_op *op) {
-    for (int i = 0; i < op->n_operands; i++) kc_emit_force(e, kc_operand(op, i));
+    for (int i = 0; i < op->n_operands; i++)
+        kc_emit_force(e, kc_operand(op, i));
     kc_emit_force_used(e, op->body);
-    loop l = {.header = kc_emit_new_block(e, "loop"), .body = kc_emit_new_block(e, "body"), .end = kc_emit_new_block(e, "end")};
+    loop l = {.header = kc_emit_new_block(e, "loop"),
+              .body = kc_emit_new_block(e, "body"),
+              .end = kc_emit_new_block(e, "end")};
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
     LLVMBuildBr(e->builder, l.header);
     kc_emit_enter(e, l.header);
     make_phis(e, op, &l, before);
-    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntSLT, l.counter, kc_emit_scalar(kc_operand(op, 1)), "");
+    LLVMValueRef more =
+        LLVMBuildICmp(e->builder, LLVMIntSLT, l.counter, kc_emit_scalar(kc_operand(op, 1)), "");
     LLVMBuildCondBr(e->builder, more, l.body, l.end);
     kc_emit_enter(e, l.body);
     kc_emit_block(e, op->body);
@@ -57,7 +63,8 @@ void kc_emit_for(kc_emit *e, const kc_op *op) {
     kc_emit_enter(e, l.end);
     for (int i = 0; i < op->n_results; i++) {
         kc_emitted *v = kc_emit_define(e, kc_result(op, i));
-        for (int r = 0; r < v->n; r++) v->regs[r] = l.carried[i][r];
+        for (int r = 0; r < v->n; r++)
+            v->regs[r] = l.carried[i][r];
     }
 }
 

@@ -1,8 +1,8 @@
 // Elementwise ops: one scalar function an op, applied register by register.
 //
-// Arithmetic happens in f32, f64 and integers. On f16 and bf16 only abs, neg, min, max, comparisons and select exist: they go
-// through f32, where every value is exact, or through bits. a*b+c may become one fma (the flag `contract`), nothing else is
-// reassociated.
+// Arithmetic happens in f32, f64 and integers. On f16 and bf16 only abs, neg, min, max, comparisons
+// and select exist: they go through f32, where every value is exact, or through bits. a*b+c may
+// become one fma (the flag `contract`), nothing else is reassociated.
 #include "targets/common/emit.h"
 
 static LLVMValueRef contract(LLVMValueRef value) {
@@ -18,10 +18,12 @@ static bool is_short_float(kc_dtype t) {
     return kc_dtype_is_float(t) && kc_dtype_table[t].bits == 16;
 }
 
-// ---- integers ---------------------------------------------------------------------------------------------------
+// ---- integers -------------------------------------------------------------------------------
 
-// No fault and no undefined behaviour for any operands: division by 0 gives some value, INT_MIN // -1 wraps.
-LLVMValueRef kc_emit_floordiv_int(kc_emit *e, LLVMValueRef a, LLVMValueRef b, bool is_signed, bool modulo) {
+// No fault and no undefined behaviour for any operands: division by 0 gives some value, INT_MIN //
+// -1 wraps.
+LLVMValueRef kc_emit_floordiv_int(kc_emit *e, LLVMValueRef a, LLVMValueRef b, bool is_signed,
+                                  bool modulo) {
     LLVMBuilderRef builder = e->builder;
     LLVMTypeRef type = LLVMTypeOf(a);
     LLVMValueRef zero = LLVMConstInt(type, 0, false), one = LLVMConstInt(type, 1, false);
@@ -30,14 +32,17 @@ LLVMValueRef kc_emit_floordiv_int(kc_emit *e, LLVMValueRef a, LLVMValueRef b, bo
         LLVMValueRef safe = LLVMBuildSelect(builder, bad, one, b, "");
         return modulo ? LLVMBuildURem(builder, a, safe, "") : LLVMBuildUDiv(builder, a, safe, "");
     }
-    LLVMValueRef minus = LLVMBuildICmp(builder, LLVMIntEQ, b, LLVMConstInt(type, UINT64_MAX, true), "");
+    LLVMValueRef minus =
+        LLVMBuildICmp(builder, LLVMIntEQ, b, LLVMConstInt(type, UINT64_MAX, true), "");
     LLVMValueRef safe = LLVMBuildSelect(builder, LLVMBuildOr(builder, bad, minus, ""), one, b, "");
     LLVMValueRef remainder = LLVMBuildSRem(builder, a, safe, "");
-    LLVMValueRef mixed = LLVMBuildICmp(builder, LLVMIntSLT, LLVMBuildXor(builder, remainder, safe, ""), zero, "");
+    LLVMValueRef mixed =
+        LLVMBuildICmp(builder, LLVMIntSLT, LLVMBuildXor(builder, remainder, safe, ""), zero, "");
     LLVMValueRef inexact = LLVMBuildICmp(builder, LLVMIntNE, remainder, zero, "");
     LLVMValueRef adjust = LLVMBuildAnd(builder, mixed, inexact, "");
     if (modulo) // of -1 and of the stand-in for 0: 0
-        return LLVMBuildAdd(builder, remainder, LLVMBuildSelect(builder, adjust, safe, zero, ""), "");
+        return LLVMBuildAdd(builder, remainder, LLVMBuildSelect(builder, adjust, safe, zero, ""),
+                            "");
     LLVMValueRef quotient = LLVMBuildSDiv(builder, a, safe, "");
     quotient = LLVMBuildSub(builder, quotient, LLVMBuildZExt(builder, adjust, type, ""), "");
     return LLVMBuildSelect(builder, minus, LLVMBuildNeg(builder, a, ""), quotient, "");
@@ -47,7 +52,8 @@ static LLVMValueRef pow_int(kc_emit *e, kc_dtype t, LLVMValueRef *args) {
     if (kc_dtype_table[t].bits >= 32) return kc_emit_helper(e, "pow", t, 2, args);
     LLVMValueRef wide[] = {kc_emit_convert_int(e, args[0], e->i32, !is_unsigned(t)),
                            kc_emit_convert_int(e, args[1], e->i32, !is_unsigned(t))};
-    return kc_emit_convert_int(e, kc_emit_helper(e, "pow", KC_i32, 2, wide), kc_emit_type(e, t), true);
+    return kc_emit_convert_int(e, kc_emit_helper(e, "pow", KC_i32, 2, wide), kc_emit_type(e, t),
+                               true);
 }
 
 static LLVMIntPredicate int_predicate(kc_opcode code, bool u) {
@@ -69,8 +75,11 @@ static LLVMValueRef abs_int(kc_emit *e, kc_dtype t, LLVMValueRef x) {
 }
 
 static LLVMValueRef min_max_int(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValueRef *args) {
-    // LLVM makes umax of one bit of a compare and select, and its NVPTX selection compares that as signed.
-    if (t == KC_bool) return code == KC_OP_MIN ? LLVMBuildAnd(e->builder, args[0], args[1], "") : LLVMBuildOr(e->builder, args[0], args[1], "");
+    // LLVM makes umax of one bit of a compare and select, and its NVPTX selection compares that as
+    // signed.
+    if (t == KC_bool)
+        return code == KC_OP_MIN ? LLVMBuildAnd(e->builder, args[0], args[1], "")
+                                 : LLVMBuildOr(e->builder, args[0], args[1], "");
     LLVMIntPredicate first = int_predicate(code == KC_OP_MIN ? KC_OP_LT : KC_OP_GT, is_unsigned(t));
     LLVMValueRef c = LLVMBuildICmp(e->builder, first, args[0], args[1], "");
     return LLVMBuildSelect(e->builder, c, args[0], args[1], "");
@@ -90,14 +99,20 @@ static LLVMValueRef int_element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValu
     case KC_OP_FLOORDIV: return kc_emit_floordiv_int(e, args[0], args[1], !is_unsigned(t), false);
     case KC_OP_MOD: return kc_emit_floordiv_int(e, args[0], args[1], !is_unsigned(t), true);
     case KC_OP_POW: return pow_int(e, t, args);
-    case KC_OP_MIN: case KC_OP_MAX: return min_max_int(e, code, t, args);
-    case KC_OP_EQ: case KC_OP_NE: case KC_OP_LT: case KC_OP_LE: case KC_OP_GT: case KC_OP_GE:
+    case KC_OP_MIN:
+    case KC_OP_MAX: return min_max_int(e, code, t, args);
+    case KC_OP_EQ:
+    case KC_OP_NE:
+    case KC_OP_LT:
+    case KC_OP_LE:
+    case KC_OP_GT:
+    case KC_OP_GE:
         return LLVMBuildICmp(b, int_predicate(code, is_unsigned(t)), args[0], args[1], "");
     default: kc_bug("op %s has no meaning on %s", kc_op_table[code].name, kc_dtype_name(t));
     }
 }
 
-// ---- floats ------------------------------------------------------------------------------------------------------
+// ---- floats ---------------------------------------------------------------------------------
 
 static LLVMValueRef float_intrinsic(kc_emit *e, const char *name, int n, LLVMValueRef *args) {
     LLVMTypeRef type = LLVMTypeOf(args[0]);
@@ -105,7 +120,8 @@ static LLVMValueRef float_intrinsic(kc_emit *e, const char *name, int n, LLVMVal
 }
 
 static LLVMValueRef math(kc_emit *e, const char *name, kc_dtype t, int n, LLVMValueRef *args) {
-    return kc_emit_call(e, kc_arena_printf(e->arena, "kc_math_%s_%s", name, kc_dtype_name(t)), kc_emit_type(e, t), n, args);
+    return kc_emit_call(e, kc_arena_printf(e->arena, "kc_math_%s_%s", name, kc_dtype_name(t)),
+                        kc_emit_type(e, t), n, args);
 }
 
 static LLVMValueRef copysign_of(kc_emit *e, LLVMValueRef size, LLVMValueRef sign) {
@@ -125,22 +141,27 @@ static LLVMValueRef must_move(kc_emit *e, LLVMValueRef r, LLVMValueRef divisor) 
 // NumPy's remainder; a zero result takes the divisor's sign.
 static LLVMValueRef mod_float(kc_emit *e, kc_dtype t, LLVMValueRef *args) {
     LLVMBuilderRef b = e->builder;
-    LLVMValueRef zero = LLVMConstReal(LLVMTypeOf(args[0]), 0), r = kc_emit_helper(e, "fmod", t, 2, args);
-    LLVMValueRef moved = LLVMBuildSelect(b, must_move(e, r, args[1]), LLVMBuildFAdd(b, r, args[1], ""), r, "");
+    LLVMValueRef zero = LLVMConstReal(LLVMTypeOf(args[0]), 0),
+                 r = kc_emit_helper(e, "fmod", t, 2, args);
+    LLVMValueRef moved =
+        LLVMBuildSelect(b, must_move(e, r, args[1]), LLVMBuildFAdd(b, r, args[1], ""), r, "");
     LLVMValueRef none = LLVMBuildFCmp(b, LLVMRealOEQ, r, zero, "");
     return LLVMBuildSelect(b, none, copysign_of(e, zero, args[1]), moved, "");
 }
 
-// NumPy's floor_divide: (a - fmod(a, b)) / b, less 1 where the remainder moves, rounded to the integer it nearly is.
+// NumPy's floor_divide: (a - fmod(a, b)) / b, less 1 where the remainder moves, rounded to the
+// integer it nearly is.
 static LLVMValueRef floordiv_float(kc_emit *e, kc_dtype t, LLVMValueRef *args) {
     LLVMBuilderRef b = e->builder;
     LLVMTypeRef type = LLVMTypeOf(args[0]);
     LLVMValueRef zero = LLVMConstReal(type, 0), one = LLVMConstReal(type, 1);
-    LLVMValueRef plain = LLVMBuildFDiv(b, args[0], args[1], ""), r = kc_emit_helper(e, "fmod", t, 2, args);
+    LLVMValueRef plain = LLVMBuildFDiv(b, args[0], args[1], ""),
+                 r = kc_emit_helper(e, "fmod", t, 2, args);
     LLVMValueRef q = LLVMBuildFDiv(b, LLVMBuildFSub(b, args[0], r, ""), args[1], "");
     q = LLVMBuildSelect(b, must_move(e, r, args[1]), LLVMBuildFSub(b, q, one, ""), q, "");
     LLVMValueRef down = float_intrinsic(e, "llvm.floor", 1, &q);
-    LLVMValueRef far = LLVMBuildFCmp(b, LLVMRealOGT, LLVMBuildFSub(b, q, down, ""), LLVMConstReal(type, 0.5), "");
+    LLVMValueRef far =
+        LLVMBuildFCmp(b, LLVMRealOGT, LLVMBuildFSub(b, q, down, ""), LLVMConstReal(type, 0.5), "");
     LLVMValueRef whole = LLVMBuildSelect(b, far, LLVMBuildFAdd(b, down, one, ""), down, "");
     LLVMValueRef none = LLVMBuildFCmp(b, LLVMRealOEQ, q, zero, "");
     LLVMValueRef result = LLVMBuildSelect(b, none, copysign_of(e, zero, plain), whole, "");
@@ -180,16 +201,27 @@ static LLVMValueRef float_element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMVa
     case KC_OP_MOD: return mod_float(e, t, args);
     case KC_OP_MIN: return float_intrinsic(e, "llvm.minimum", 2, args);
     case KC_OP_MAX: return float_intrinsic(e, "llvm.maximum", 2, args);
-    case KC_OP_EQ: case KC_OP_NE: case KC_OP_LT: case KC_OP_LE: case KC_OP_GT: case KC_OP_GE:
-        return LLVMBuildFCmp(b, float_predicate(code), args[0], args[1], "");
-    case KC_OP_RSQRT: case KC_OP_EXP: case KC_OP_EXP2: case KC_OP_LOG: case KC_OP_LOG2: case KC_OP_SIN:
-    case KC_OP_COS: case KC_OP_TANH: case KC_OP_ERF: case KC_OP_POW:
-        return transcendental(e, code, t, args);
+    case KC_OP_EQ:
+    case KC_OP_NE:
+    case KC_OP_LT:
+    case KC_OP_LE:
+    case KC_OP_GT:
+    case KC_OP_GE: return LLVMBuildFCmp(b, float_predicate(code), args[0], args[1], "");
+    case KC_OP_RSQRT:
+    case KC_OP_EXP:
+    case KC_OP_EXP2:
+    case KC_OP_LOG:
+    case KC_OP_LOG2:
+    case KC_OP_SIN:
+    case KC_OP_COS:
+    case KC_OP_TANH:
+    case KC_OP_ERF:
+    case KC_OP_POW: return transcendental(e, code, t, args);
     default: kc_bug("op %s has no meaning on %s", kc_op_table[code].name, kc_dtype_name(t));
     }
 }
 
-// ---- f16 and bf16 ----------------------------------------------------------------------------------------------
+// ---- f16 and bf16 ---------------------------------------------------------------------------
 
 // abs and neg change the sign bit and nothing else, of NaN too.
 static LLVMValueRef short_sign(kc_emit *e, kc_opcode code, LLVMValueRef x) {
@@ -203,7 +235,8 @@ static LLVMValueRef short_sign(kc_emit *e, kc_opcode code, LLVMValueRef x) {
 static LLVMValueRef short_element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValueRef *args) {
     if (code == KC_OP_ABS || code == KC_OP_NEG) return short_sign(e, code, args[0]);
     LLVMValueRef wide[2];
-    for (int i = 0; i < 2; i++) wide[i] = kc_emit_cast_element(e, t, KC_f32, args[i]);
+    for (int i = 0; i < 2; i++)
+        wide[i] = kc_emit_cast_element(e, t, KC_f32, args[i]);
     LLVMValueRef result = float_element(e, code, KC_f32, wide);
     bool keeps_type = code == KC_OP_MIN || code == KC_OP_MAX;
     return keeps_type ? kc_emit_cast_element(e, KC_f32, t, result) : result;
@@ -214,9 +247,10 @@ LLVMValueRef kc_emit_element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValueRe
     return is_short_float(t) ? short_element(e, code, t, args) : float_element(e, code, t, args);
 }
 
-// ---- tiles -------------------------------------------------------------------------------------------------------
+// ---- tiles ----------------------------------------------------------------------------------
 
-LLVMValueRef kc_emit_operand_register(kc_emit *e, const kc_emitted *result, int r, const kc_value *operand) {
+LLVMValueRef kc_emit_operand_register(kc_emit *e, const kc_emitted *result, int r,
+                                      const kc_value *operand) {
     const kc_emitted *v = kc_emit_get(operand);
     if (!v->map) return v->regs[0];
     if (v->map == result->map) return kc_emit_register(e, operand, r);
@@ -224,7 +258,9 @@ LLVMValueRef kc_emit_operand_register(kc_emit *e, const kc_emitted *result, int 
     for (int d = 0; d < v->map->rank; d++)
         at[d] = operand->type.tile[d] == 1 ? 0 : kc_tile_map_at(result->map, r, d);
     int found = kc_tile_map_find(v->map, at);
-    if (found < 0) kc_bug("an operand's layout is no projection of the result's: no register for register %d", r);
+    if (found < 0)
+        kc_bug("an operand's layout is no projection of the result's: no register for register %d",
+               r);
     return kc_emit_register(e, operand, found);
 }
 
@@ -234,7 +270,9 @@ static void check_projection(const kc_emitted *result, const kc_value *operand) 
     for (int b = 0; b < m->thread_bits; b++)
         for (int d = 0; d < m->rank; d++)
             if (o->threads[b][d] != (operand->type.tile[d] == 1 ? 0 : m->threads[b][d]))
-                kc_bug("an operand's layout is no projection of the result's: thread bit %d, dimension %d", b, d);
+                kc_bug("an operand's layout is no projection of the result's: thread bit %d, "
+                       "dimension %d",
+                       b, d);
 }
 
 LLVMValueRef kc_emit_elementwise_register(kc_emit *e, const kc_op *op, int r) {
@@ -242,7 +280,8 @@ LLVMValueRef kc_emit_elementwise_register(kc_emit *e, const kc_op *op, int r) {
     const kc_emitted *v = kc_emit_get(result);
     kc_dtype from = kc_operand(op, op->n_operands - 1)->type.elem;
     LLVMValueRef args[3] = {0};
-    for (int i = 0; i < op->n_operands; i++) args[i] = kc_emit_operand_register(e, v, r, kc_operand(op, i));
+    for (int i = 0; i < op->n_operands; i++)
+        args[i] = kc_emit_operand_register(e, v, r, kc_operand(op, i));
     if (op->code == KC_OP_CAST) return kc_emit_cast_element(e, from, result->type.elem, args[0]);
     if (op->code == KC_OP_SELECT) return LLVMBuildSelect(e->builder, args[0], args[1], args[2], "");
     return kc_emit_element(e, op->code, from, args);
@@ -254,7 +293,8 @@ void kc_emit_elementwise(kc_emit *e, const kc_op *op) {
     kc_emitted *v = kc_emit_define(e, result);
     if (v->map) {
         v->late = op;
-        for (int i = 0; i < op->n_operands; i++) check_projection(v, kc_operand(op, i));
+        for (int i = 0; i < op->n_operands; i++)
+            check_projection(v, kc_operand(op, i));
     } else {
         v->regs[0] = kc_emit_elementwise_register(e, op, 0);
     }

@@ -1,10 +1,10 @@
 // Integer expressions over the kernel's symbols, in i64, and ranges of integer values.
 //
-// 64-bit division is a long instruction sequence: where the facts prove operands non-negative it is unsigned, and where they
-// prove them below 2^31 it is done in 32 bits.
+// 64-bit division is a long instruction sequence: where the facts prove operands non-negative it is
+// unsigned, and where they prove them below 2^31 it is done in 32 bits.
 #include "targets/common/emit.h"
 
-// ---- division by proved ranges ----------------------------------------------------------------------------------
+// ---- division by proved ranges --------------------------------------------------------------
 
 static bool non_negative(kc_range r) {
     return r.low >= 0;
@@ -15,22 +15,25 @@ bool kc_range_fits_i32(kc_range r) {
 }
 
 // a // b or a % b with b proved positive; both i64.
-static LLVMValueRef divide_unsigned(kc_emit *e, LLVMValueRef a, LLVMValueRef b, bool modulo, bool narrow) {
+static LLVMValueRef divide_unsigned(kc_emit *e, LLVMValueRef a, LLVMValueRef b, bool modulo,
+                                    bool narrow) {
     LLVMBuilderRef builder = e->builder;
     if (narrow) {
         a = LLVMBuildTrunc(builder, a, e->i32, "");
         b = LLVMBuildTrunc(builder, b, e->i32, "");
     }
-    LLVMValueRef result = modulo ? LLVMBuildURem(builder, a, b, "") : LLVMBuildUDiv(builder, a, b, "");
+    LLVMValueRef result =
+        modulo ? LLVMBuildURem(builder, a, b, "") : LLVMBuildUDiv(builder, a, b, "");
     return narrow ? LLVMBuildZExt(builder, result, e->i64, "") : result;
 }
 
-static LLVMValueRef divide(kc_emit *e, LLVMValueRef a, LLVMValueRef b, kc_range ra, kc_range rb, bool modulo) {
+static LLVMValueRef divide(kc_emit *e, LLVMValueRef a, LLVMValueRef b, kc_range ra, kc_range rb,
+                           bool modulo) {
     if (!non_negative(ra) || rb.low < 1) return kc_emit_floordiv_int(e, a, b, true, modulo);
     return divide_unsigned(e, a, b, modulo, kc_range_fits_i32(ra) && kc_range_fits_i32(rb));
 }
 
-// ---- expressions ------------------------------------------------------------------------------------------------
+// ---- expressions ----------------------------------------------------------------------------
 
 static kc_range range_of_expr(kc_emit *e, const kc_expr *x) {
     return (kc_range){kc_expr_min_value(e->pool, x), kc_expr_max_value(e->pool, x)};
@@ -40,7 +43,8 @@ static LLVMValueRef truth(kc_emit *e, LLVMValueRef i1) {
     return LLVMBuildZExt(e->builder, i1, e->i64, "");
 }
 
-static LLVMValueRef compare(kc_emit *e, LLVMIntPredicate predicate, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef compare(kc_emit *e, LLVMIntPredicate predicate, LLVMValueRef a,
+                            LLVMValueRef b) {
     return truth(e, LLVMBuildICmp(e->builder, predicate, a, b, ""));
 }
 
@@ -56,7 +60,8 @@ static LLVMValueRef nonzero(kc_emit *e, LLVMValueRef a) {
 static LLVMValueRef ceiling(kc_emit *e, const kc_expr *x, LLVMValueRef a, LLVMValueRef b) {
     kc_range ra = range_of_expr(e, x->a), rb = range_of_expr(e, x->b);
     if (non_negative(ra) && rb.low >= 1 && ra.high <= INT64_MAX / 4 && rb.high <= INT64_MAX / 4) {
-        LLVMValueRef up = LLVMBuildAdd(e->builder, a, LLVMBuildSub(e->builder, b, kc_emit_i64(e, 1), ""), "");
+        LLVMValueRef up =
+            LLVMBuildAdd(e->builder, a, LLVMBuildSub(e->builder, b, kc_emit_i64(e, 1), ""), "");
         return divide(e, up, b, (kc_range){0, ra.high + rb.high}, rb, false);
     }
     LLVMValueRef down = kc_emit_floordiv_int(e, LLVMBuildNeg(e->builder, a, ""), b, true, false);
@@ -75,8 +80,8 @@ static LLVMValueRef emit_binary(kc_emit *e, const kc_expr *x, LLVMValueRef a, LL
     case KC_EXPR_ADD: return LLVMBuildNSWAdd(builder, a, b, "");
     case KC_EXPR_SUB: return LLVMBuildNSWSub(builder, a, b, "");
     case KC_EXPR_MUL: return LLVMBuildNSWMul(builder, a, b, "");
-    case KC_EXPR_FLOORDIV: case KC_EXPR_DIV:
-        return divide(e, a, b, range_of_expr(e, x->a), range_of_expr(e, x->b), false);
+    case KC_EXPR_FLOORDIV:
+    case KC_EXPR_DIV: return divide(e, a, b, range_of_expr(e, x->a), range_of_expr(e, x->b), false);
     case KC_EXPR_MOD: return divide(e, a, b, range_of_expr(e, x->a), range_of_expr(e, x->b), true);
     case KC_EXPR_CDIV: return ceiling(e, x, a, b);
     case KC_EXPR_MIN: return choose(e, LLVMIntSLT, a, b);
@@ -93,8 +98,8 @@ static LLVMValueRef emit_binary(kc_emit *e, const kc_expr *x, LLVMValueRef a, LL
     }
 }
 
-// The launch has evaluated the same expressions without overflow, so no wrap is possible here. `and` and `or` do not stop
-// early: division never faults.
+// The launch has evaluated the same expressions without overflow, so no wrap is possible here.
+// `and` and `or` do not stop early: division never faults.
 LLVMValueRef kc_emit_expr(kc_emit *e, const kc_expr *x) {
     if (!x) kc_bug("an expression is missing");
     if (x->kind == KC_EXPR_CONST) return kc_emit_i64(e, x->value);
@@ -104,7 +109,7 @@ LLVMValueRef kc_emit_expr(kc_emit *e, const kc_expr *x) {
     return emit_binary(e, x, a, kc_emit_expr(e, x->b));
 }
 
-// ---- ranges of values --------------------------------------------------------------------------------------------
+// ---- ranges of values -----------------------------------------------------------------------
 
 static kc_range full(kc_dtype t) {
     switch (t) {
@@ -137,14 +142,21 @@ static kc_range range_binary(kc_opcode code, kc_range a, kc_range b, kc_range al
     case KC_OP_ADD: return hull(al + bl, ah + bh, al + bl, ah + bh);
     case KC_OP_SUB: return hull(al - bh, ah - bl, al - bh, ah - bl);
     case KC_OP_MUL: return hull(al * bl, al * bh, ah * bl, ah * bh);
-    case KC_OP_MIN: return (kc_range){a.low < b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
-    case KC_OP_MAX: return (kc_range){a.low > b.low ? a.low : b.low, a.high > b.high ? a.high : b.high};
-    case KC_OP_FLOORDIV: return a.low >= 0 && b.low >= 1 ? (kc_range){a.low / b.high, a.high / b.low} : all;
+    case KC_OP_MIN:
+        return (kc_range){a.low < b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
+    case KC_OP_MAX:
+        return (kc_range){a.low > b.low ? a.low : b.low, a.high > b.high ? a.high : b.high};
+    case KC_OP_FLOORDIV:
+        return a.low >= 0 && b.low >= 1 ? (kc_range){a.low / b.high, a.high / b.low} : all;
     case KC_OP_MOD:
         if (b.low < 1) return all;
         return (kc_range){0, a.low >= 0 && a.high < b.high - 1 ? a.high : b.high - 1};
-    case KC_OP_EQ: case KC_OP_NE: case KC_OP_LT: case KC_OP_LE: case KC_OP_GT: case KC_OP_GE:
-        return (kc_range){0, 1};
+    case KC_OP_EQ:
+    case KC_OP_NE:
+    case KC_OP_LT:
+    case KC_OP_LE:
+    case KC_OP_GT:
+    case KC_OP_GE: return (kc_range){0, 1};
     default: return all;
     }
 }
@@ -158,13 +170,15 @@ static kc_range range_of_op(kc_emit *e, const kc_op *op, kc_range all) {
         int64_t value = kc_dtype_saturate(KC_i64, kc_attr_float(op, KC_ATTR_VALUE, 0));
         return (kc_range){value, value};
     case KC_OP_SYM: return range_of_expr(e, kc_attr_expr(op, KC_ATTR_EXPR));
-    case KC_OP_IOTA: return (kc_range){0, kc_result(op, 0)->type.tile[kc_attr_int(op, KC_ATTR_AXIS, 0)] - 1};
+    case KC_OP_IOTA:
+        return (kc_range){0, kc_result(op, 0)->type.tile[kc_attr_int(op, KC_ATTR_AXIS, 0)] - 1};
     case KC_OP_PROGRAM_ID: {
         const kc_expr *grid = kc_attr_expr(e->kernel, KC_ATTR_GRID);
         int64_t most = grid ? kc_expr_max_value(e->pool, grid) - 1 : INT32_MAX - 1;
         return (kc_range){0, most < 0 || most > INT32_MAX - 1 ? INT32_MAX - 1 : most};
     }
-    case KC_OP_CAST: case KC_OP_CONVERT: {
+    case KC_OP_CAST:
+    case KC_OP_CONVERT: {
         kc_dtype from = kc_operand(op, 0)->type.elem;
         return kc_dtype_is_float(from) ? all : kc_emit_range(e, kc_operand(op, 0));
     }
@@ -177,14 +191,16 @@ static kc_range range_of_op(kc_emit *e, const kc_op *op, kc_range all) {
     bool binary = kc_op_has(op, KC_ELEMENTWISE) && op->n_operands == 2 &&
                   !kc_dtype_is_float(kc_operand(op, 0)->type.elem);
     if (!binary) return all;
-    return range_binary(op->code, kc_emit_range(e, kc_operand(op, 0)), kc_emit_range(e, kc_operand(op, 1)), all);
+    return range_binary(op->code, kc_emit_range(e, kc_operand(op, 0)),
+                        kc_emit_range(e, kc_operand(op, 1)), all);
 }
 
 // A loop's counter stays below its upper bound; what loops carry is not followed.
 static kc_range range_of_argument(kc_emit *e, const kc_value *value, kc_range all) {
     const kc_op *loop = value->block->parent;
     if (!loop || loop->code != KC_OP_FOR || value->index != 0) return all;
-    kc_range lower = kc_emit_range(e, kc_operand(loop, 0)), upper = kc_emit_range(e, kc_operand(loop, 1));
+    kc_range lower = kc_emit_range(e, kc_operand(loop, 0)),
+             upper = kc_emit_range(e, kc_operand(loop, 1));
     int64_t last = upper.high == INT64_MIN ? upper.high : upper.high - 1;
     return (kc_range){lower.low, last < lower.low ? lower.low : last};
 }

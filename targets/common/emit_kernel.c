@@ -1,8 +1,9 @@
-// A kernel op to an LLVM function: parameters, prologue, and the dispatch from ops to their emitters.
+// A kernel op to an LLVM function: parameters, prologue, and the dispatch from ops to their
+// emitters.
 #include "targets/common/emit.h"
 #include <string.h>
 
-// ---- values -------------------------------------------------------------------------------------------------------
+// ---- values ---------------------------------------------------------------------------------
 
 const kc_emitted *kc_emit_get(const kc_value *value) {
     if (!value->data) kc_bug("operand %s was not emitted", value->name ? value->name : "?");
@@ -30,7 +31,8 @@ LLVMValueRef kc_emit_register(kc_emit *e, const kc_value *value, int r) {
 
 void kc_emit_force(kc_emit *e, const kc_value *value) {
     const kc_emitted *v = kc_emit_get(value);
-    for (int r = 0; r < v->n; r++) kc_emit_register(e, value, r);
+    for (int r = 0; r < v->n; r++)
+        kc_emit_register(e, value, r);
 }
 
 void kc_emit_force_used(kc_emit *e, const kc_block *block) {
@@ -45,7 +47,8 @@ void kc_emit_force_used(kc_emit *e, const kc_block *block) {
 
 static int log2_of(int n) {
     int bits = 0;
-    while (1 << bits < n) bits++;
+    while (1 << bits < n)
+        bits++;
     return bits;
 }
 
@@ -59,7 +62,8 @@ static const kc_tile_map *map_of(kc_emit *e, const kc_layout *layout) {
         e->maps = wider;
     }
     int lane_bits = log2_of(kc_target_warp_size(e->target));
-    return e->maps[e->n_maps++] = kc_tile_map_create(e->arena, layout, lane_bits, lane_bits + log2_of(e->warps));
+    return e->maps[e->n_maps++] =
+               kc_tile_map_create(e->arena, layout, lane_bits, lane_bits + log2_of(e->warps));
 }
 
 kc_emitted *kc_emit_define(kc_emit *e, kc_value *value) {
@@ -99,16 +103,18 @@ static void limit_depth(kc_emit *e, const kc_op *op) {
     v->depth = 0;
 }
 
-// ---- ops ----------------------------------------------------------------------------------------------------------
+// ---- ops ------------------------------------------------------------------------------------
 
 static void emit_const(kc_emit *e, const kc_op *op) {
     kc_value *result = kc_result(op, 0);
     kc_dtype dtype = result->type.elem;
-    const kc_attr *integer = kc_attr_get(op, KC_ATTR_INTEGER), *number = kc_attr_get(op, KC_ATTR_VALUE);
+    const kc_attr *integer = kc_attr_get(op, KC_ATTR_INTEGER),
+                  *number = kc_attr_get(op, KC_ATTR_VALUE);
     LLVMValueRef value = integer ? kc_emit_int(e, dtype, integer->integer)
                                  : kc_emit_constant(e, dtype, number ? number->number : 0);
     kc_emitted *v = kc_emit_define(e, result);
-    for (int i = 0; i < v->n; i++) v->regs[i] = value;
+    for (int i = 0; i < v->n; i++)
+        v->regs[i] = value;
 }
 
 static void emit_sym(kc_emit *e, const kc_op *op) {
@@ -158,7 +164,7 @@ void kc_emit_block(kc_emit *e, const kc_block *block) {
         if (!kc_op_has(op, KC_TERMINATOR)) kc_emit_op(e, op);
 }
 
-// ---- kernels --------------------------------------------------------------------------------------------------------
+// ---- kernels --------------------------------------------------------------------------------
 
 static const char *alias_of(const kc_op *func, const char *output) {
     const kc_output *outputs;
@@ -168,7 +174,8 @@ static const char *alias_of(const kc_op *func, const char *output) {
     return NULL;
 }
 
-// True when `written` may be the memory of `read`: the same value, or an output that may overlap that input.
+// True when `written` may be the memory of `read`: the same value, or an output that may overlap
+// that input.
 static bool may_alias(const kc_op *kernel, const kc_value *read, const kc_value *written) {
     if (read == written) return true;
     if (!written->def || written->def->code != KC_OP_OUTPUT) return false;
@@ -181,7 +188,8 @@ static bool may_alias(const kc_op *kernel, const kc_value *read, const kc_value 
 
 static bool overlaps_any(const kc_op *kernel, const kc_param *params, int n, int i) {
     for (int j = 0; j < n; j++) {
-        if (j == i || params[j].kind != KC_PARAM_POINTER || params[i].written == params[j].written) continue;
+        if (j == i || params[j].kind != KC_PARAM_POINTER || params[i].written == params[j].written)
+            continue;
         bool hit = params[i].written ? may_alias(kernel, params[j].operand, params[i].operand)
                                      : may_alias(kernel, params[i].operand, params[j].operand);
         if (hit) return true;
@@ -220,15 +228,18 @@ static void bind_param(kc_emit *e, const kc_param *params, int n, int i) {
         kc_emit_bind(e, p->argument, value);
     }
     if (p->argument && p->argument->name)
-        LLVMSetValueName2(LLVMGetParam(e->function, (unsigned)i), p->argument->name, strlen(p->argument->name));
+        LLVMSetValueName2(LLVMGetParam(e->function, (unsigned)i), p->argument->name,
+                          strlen(p->argument->name));
 }
 
 static void create_function(kc_emit *e, const kc_param *params, int n) {
     LLVMTypeRef *types = KC_NEW_ARRAY(e->arena, LLVMTypeRef, n + 1);
-    for (int i = 0; i < n; i++) types[i] = param_type(e, &params[i]);
+    for (int i = 0; i < n; i++)
+        types[i] = param_type(e, &params[i]);
     const char *name = kc_attr_string(e->kernel, KC_ATTR_NAME, NULL);
     if (!name) kc_bug("a kernel without a name");
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), types, (unsigned)n, false);
+    LLVMTypeRef type =
+        LLVMFunctionType(LLVMVoidTypeInContext(e->context), types, (unsigned)n, false);
     if (LLVMGetNamedFunction(e->module, name)) kc_bug("two kernels are called %s", name);
     e->function = LLVMAddFunction(e->module, name, type);
     kc_emit_attribute(e, e->function, (unsigned)LLVMAttributeFunctionIndex, "nounwind", 0);
@@ -238,26 +249,30 @@ static void create_function(kc_emit *e, const kc_param *params, int n) {
 static bool check_kernel(kc_emit *e) {
     const char *name = kc_attr_string(e->kernel, KC_ATTR_NAME, "?");
     int64_t threads = (int64_t)e->warps * kc_target_warp_size(e->target);
-    int64_t most = e->target->attributes.max_num_threads, shared = kc_attr_int(e->kernel, KC_ATTR_SHARED, 0);
+    int64_t most = e->target->attributes.max_num_threads,
+            shared = kc_attr_int(e->kernel, KC_ATTR_SHARED, 0);
     if (e->warps < 1 || threads > most)
         kc_report(e->diag, KC_ERROR, e->kernel->loc,
-                  "kernel %s asks for %d warps of %d threads; %s allows %lld threads a block", name, e->warps,
-                  kc_target_warp_size(e->target), e->target->arch->name, (long long)most);
+                  "kernel %s asks for %d warps of %d threads; %s allows %lld threads a block", name,
+                  e->warps, kc_target_warp_size(e->target), e->target->arch->name, (long long)most);
     else if (shared > e->target->attributes.max_shared_memory)
         kc_report(e->diag, KC_ERROR, e->kernel->loc,
-                  "kernel %s needs %lld bytes of shared memory a block; %s allows %lld; try a smaller tile or fewer "
-                  "stages", name, (long long)shared, e->target->arch->name,
+                  "kernel %s needs %lld bytes of shared memory a block; %s allows %lld; try a "
+                  "smaller tile or fewer "
+                  "stages",
+                  name, (long long)shared, e->target->arch->name,
                   (long long)e->target->attributes.max_shared_memory);
-    else
-        return true;
+    else return true;
     return false;
 }
 
 // Passes leave their scratch behind.
 static void clear_data(const kc_block *block) {
-    for (int i = 0; i < block->n_args; i++) block->args[i]->data = NULL;
+    for (int i = 0; i < block->n_args; i++)
+        block->args[i]->data = NULL;
     for (const kc_op *op = block->first; op; op = op->next) {
-        for (int i = 0; i < op->n_results; i++) kc_result(op, i)->data = NULL;
+        for (int i = 0; i < op->n_results; i++)
+            kc_result(op, i)->data = NULL;
         if (op->body) clear_data(op->body);
     }
 }
@@ -277,7 +292,8 @@ static bool emit_kernel(kc_emit *e, const kc_op *kernel) {
     create_function(e, params, n);
     kc_emit_enter(e, kc_emit_new_block(e, "entry"));
     e->thread = e->hooks->thread_id(e);
-    for (int i = 0; i < n; i++) bind_param(e, params, n, i);
+    for (int i = 0; i < n; i++)
+        bind_param(e, params, n, i);
     kc_emit_block(e, kernel->body);
     LLVMBuildRetVoid(e->builder);
     return true;
@@ -316,7 +332,11 @@ static void init_types(kc_emit *e) {
 
 bool kc_emit_module(LLVMModuleRef module, const kc_target *target, const kc_emit_hooks *hooks,
                     const kc_module *tile, kc_diag *diag) {
-    kc_emit e = {.context = LLVMGetModuleContext(module), .module = module, .target = target, .hooks = hooks, .diag = diag};
+    kc_emit e = {.context = LLVMGetModuleContext(module),
+                 .module = module,
+                 .target = target,
+                 .hooks = hooks,
+                 .diag = diag};
     init_types(&e);
     e.builder = LLVMCreateBuilderInContext(e.context);
     if (hooks->module) hooks->module(&e);

@@ -1,11 +1,12 @@
 // Global loads and stores.
 //
-// The address of an element is
-//     buffer + sum of base[d] * stride[d]              64-bit, the same for the whole block, computed once
-//            + what the register adds                  uniform, a constant where the strides are
-//            + what the thread adds                    once an op, in 32 bits where the facts prove that it fits
-// A local coordinate that is an iota separates into a register part and a thread part; others are multiplied out register by
-// register.
+// The address of an element is the sum of
+//     the buffer and base[d] * stride[d]   64-bit, uniform for the block, computed once
+//     what the register adds               uniform, a constant where the strides are
+//     what the thread adds                 once an op, in 32 bits where the facts prove that it
+//     fits
+// A local coordinate that is an iota separates into a register part and a thread part; others are
+// multiplied out register by register.
 #include "targets/common/emit.h"
 
 typedef struct kc_access {
@@ -14,26 +15,30 @@ typedef struct kc_access {
     kc_dtype dtype;
     int bytes;
     const kc_use *base, *local;
-    const kc_value *mask;    // NULL: all
-    const kc_emitted *tile;  // of the result or of the value that is stored
-    int vector;              // elements an access
-    bool read_only, narrow;  // narrow: offsets from the uniform pointer fit in 31 bits
-    LLVMValueRef pointer;    // uniform
-    LLVMValueRef stride[KC_MAX_RANK];       // i64
-    int64_t known_stride[KC_MAX_RANK];      // where is_known
+    const kc_value *mask;              // NULL: all
+    const kc_emitted *tile;            // of the result or of the value that is stored
+    int vector;                        // elements an access
+    bool read_only, narrow;            // narrow: offsets from the uniform pointer fit in 31 bits
+    LLVMValueRef pointer;              // uniform
+    LLVMValueRef stride[KC_MAX_RANK];  // i64
+    int64_t known_stride[KC_MAX_RANK]; // where is_known
     bool is_known[KC_MAX_RANK];
-    int iota[KC_MAX_RANK];                  // axis of the tile whose index the coordinate is; -1: something else; -2: constant 0
-    LLVMValueRef thread_offset;             // of all iota coordinates together, in bytes; NULL when 0
+    int iota[KC_MAX_RANK]; // axis of the tile whose index the coordinate is; -1: something else;
+                           // -2: constant 0
+    LLVMValueRef thread_offset; // of all iota coordinates together, in bytes; NULL when 0
 } access;
 
-// ---- setting up -------------------------------------------------------------------------------------------------
+// ---- setting up -----------------------------------------------------------------------------
 
-// The iota behind casts, when its own layout's registers separate from threads in the tile's layout.
+// The iota behind casts, when its own layout's registers separate from threads in the tile's
+// layout.
 static int iota_axis(const access *a, const kc_value *local) {
     const kc_op *def = local->def;
-    while (def && def->code == KC_OP_CAST) def = kc_operand(def, 0)->def;
+    while (def && def->code == KC_OP_CAST)
+        def = kc_operand(def, 0)->def;
     if (!def) return -1;
-    if (def->code == KC_OP_CONST && kc_attr_int(def, KC_ATTR_INTEGER, 0) == 0 && kc_attr_float(def, KC_ATTR_VALUE, 0) == 0)
+    if (def->code == KC_OP_CONST && kc_attr_int(def, KC_ATTR_INTEGER, 0) == 0 &&
+        kc_attr_float(def, KC_ATTR_VALUE, 0) == 0)
         return -2;
     if (def->code != KC_OP_IOTA || !a->tile->map) return -1;
     int axis = (int)kc_attr_int(def, KC_ATTR_AXIS, 0);
@@ -65,7 +70,8 @@ static void find_strides(kc_emit *e, access *a, int rank) {
 }
 
 static LLVMValueRef scaled(kc_emit *e, LLVMValueRef offset, int bytes) {
-    return LLVMBuildMul(e->builder, offset, LLVMConstInt(LLVMTypeOf(offset), (uint64_t)bytes, false), "");
+    return LLVMBuildMul(e->builder, offset,
+                        LLVMConstInt(LLVMTypeOf(offset), (uint64_t)bytes, false), "");
 }
 
 static LLVMValueRef advance(kc_emit *e, LLVMValueRef pointer, LLVMValueRef bytes) {
@@ -96,7 +102,8 @@ static void find_thread_offset(kc_emit *e, access *a, int rank) {
     for (int d = 0; d < rank; d++) {
         if (a->iota[d] < 0) continue;
         int64_t basis[KC_MAX_THREAD_BITS];
-        for (int b = 0; b < m->thread_bits; b++) basis[b] = m->threads[b][a->iota[d]];
+        for (int b = 0; b < m->thread_bits; b++)
+            basis[b] = m->threads[b][a->iota[d]];
         if (!kc_tile_map_thread_mask(m, a->iota[d])) continue;
         LLVMValueRef t = kc_emit_thread_part(e, basis, m->thread_bits);
         t = kc_emit_convert_int(e, t, offset_type(e, a), false);
@@ -107,21 +114,25 @@ static void find_thread_offset(kc_emit *e, access *a, int rank) {
 
 // What the layout pass says, at most what the target moves at once.
 static int vector_of(const kc_emit *e, const access *a) {
-    int vector = (int)kc_attr_int(a->op, KC_ATTR_VECTOR, 1), most = (int)e->target->attributes.vector_bytes / a->bytes;
+    int vector = (int)kc_attr_int(a->op, KC_ATTR_VECTOR, 1),
+        most = (int)e->target->attributes.vector_bytes / a->bytes;
     if (most < 1) most = 1;
     if (vector > most) vector = most;
-    if (vector < 1 || a->tile->n % vector) kc_bug("%s: %d registers in vectors of %d", kc_op_row(a->op)->name, a->tile->n, vector);
+    if (vector < 1 || a->tile->n % vector)
+        kc_bug("%s: %d registers in vectors of %d", kc_op_row(a->op)->name, a->tile->n, vector);
     return vector;
 }
 
-static access begin(kc_emit *e, const kc_op *op, const kc_value *buffer, const kc_value *tile, int base_segment) {
+static access begin(kc_emit *e, const kc_op *op, const kc_value *buffer, const kc_value *tile,
+                    int base_segment) {
     access a = {.op = op, .buffer = &buffer->type, .dtype = buffer->type.elem};
     int rank = buffer->type.rank, n, masks;
     const kc_use *mask;
     a.bytes = kc_dtype_bytes(a.dtype);
     a.base = kc_op_segment(op, base_segment, &n);
     a.local = kc_op_segment(op, base_segment + 1, &masks);
-    if (n != rank || masks != rank) kc_bug("%s: %d bases and %d locals for rank %d", kc_op_row(op)->name, n, masks, rank);
+    if (n != rank || masks != rank)
+        kc_bug("%s: %d bases and %d locals for rank %d", kc_op_row(op)->name, n, masks, rank);
     mask = kc_op_segment(op, base_segment + 2, &masks);
     a.mask = masks ? mask->value : NULL;
     a.tile = kc_emit_get(tile);
@@ -129,13 +140,14 @@ static access begin(kc_emit *e, const kc_op *op, const kc_value *buffer, const k
     a.narrow = offsets_fit(e, &a, rank);
     find_strides(e, &a, rank);
     find_base(e, &a, kc_emit_get(buffer)->regs[0], rank);
-    for (int d = 0; d < rank; d++) a.iota[d] = iota_axis(&a, a.local[d].value);
+    for (int d = 0; d < rank; d++)
+        a.iota[d] = iota_axis(&a, a.local[d].value);
     find_thread_offset(e, &a, rank);
     a.vector = vector_of(e, &a);
     return a;
 }
 
-// ---- one register's address -----------------------------------------------------------------------------------
+// ---- one register's address -----------------------------------------------------------------
 
 // Coordinates that do not separate, multiplied out.
 static LLVMValueRef other_offset(kc_emit *e, const access *a, int r) {
@@ -159,11 +171,14 @@ static LLVMValueRef address(kc_emit *e, const access *a, int r) {
         if (a->iota[d] < 0) continue;
         int64_t c = kc_tile_map_at(a->tile->map, r, a->iota[d]) * a->bytes;
         if (a->is_known[d]) constant += c * a->known_stride[d];
-        else if (c) pointer = advance(e, pointer, LLVMBuildMul(e->builder, a->stride[d], kc_emit_i64(e, c), ""));
+        else if (c)
+            pointer =
+                advance(e, pointer, LLVMBuildMul(e->builder, a->stride[d], kc_emit_i64(e, c), ""));
     }
     LLVMValueRef offset = other_offset(e, a, r);
     if (offset) // narrow offsets are not negative
-        pointer = advance(e, pointer, a->narrow ? LLVMBuildZExt(e->builder, offset, e->i64, "") : offset);
+        pointer =
+            advance(e, pointer, a->narrow ? LLVMBuildZExt(e->builder, offset, e->i64, "") : offset);
     return constant ? advance(e, pointer, kc_emit_i64(e, constant)) : pointer;
 }
 
@@ -179,19 +194,23 @@ static bool is_always(LLVMValueRef mask) {
     return !mask || (LLVMIsAConstantInt(mask) && LLVMConstIntGetZExtValue(mask) == 1);
 }
 
-// ---- ops ---------------------------------------------------------------------------------------------------------
+// ---- ops ------------------------------------------------------------------------------------
 
 static LLVMValueRef fill_of(kc_emit *e, const access *a, int vector) {
-    LLVMValueRef fill[16], one = kc_emit_constant(e, a->dtype, kc_attr_float(a->op, KC_ATTR_VALUE, 0));
-    for (int i = 0; i < vector; i++) fill[i] = one;
+    LLVMValueRef fill[16],
+        one = kc_emit_constant(e, a->dtype, kc_attr_float(a->op, KC_ATTR_VALUE, 0));
+    for (int i = 0; i < vector; i++)
+        fill[i] = one;
     return kc_emit_pack(e, a->dtype, fill, vector); // folds to a constant
 }
 
 // The vector that begins with register r.
 static void load_vector(kc_emit *e, const access *a, kc_emitted *v, int r) {
-    LLVMValueRef fill = fill_of(e, a, a->vector), mask = mask_of(e, a, r), pointer = address(e, a, r);
-    LLVMValueRef value = is_always(mask) ? kc_emit_plain_load(e, LLVMTypeOf(fill), pointer, a->read_only)
-                                         : e->hooks->load_masked(e, pointer, mask, fill, a->read_only);
+    LLVMValueRef fill = fill_of(e, a, a->vector), mask = mask_of(e, a, r),
+                 pointer = address(e, a, r);
+    LLVMValueRef value = is_always(mask)
+                             ? kc_emit_plain_load(e, LLVMTypeOf(fill), pointer, a->read_only)
+                             : e->hooks->load_masked(e, pointer, mask, fill, a->read_only);
     kc_emit_unpack(e, a->dtype, value, &v->regs[r], a->vector);
 }
 
@@ -204,7 +223,8 @@ void kc_emit_load_register(kc_emit *e, const kc_op *op, int r) {
     load_vector(e, v->access, v, r - r % v->access->vector);
 }
 
-// What a loop needs is asked for when it begins; what only comes after it need not be held through it.
+// What a loop needs is asked for when it begins; what only comes after it need not be held through
+// it.
 static bool loop_follows(const kc_op *op) {
     while ((op = op->next))
         if (op->code == KC_OP_FOR) return true;
@@ -215,23 +235,26 @@ void kc_emit_load(kc_emit *e, const kc_op *op) {
     kc_value *result = kc_result(op, 0);
     kc_emitted *v = kc_emit_define(e, result);
     bool outside_loops = op->block == e->kernel->body;
-    if (outside_loops && v->map && kc_emit_get(kc_operand(op, 0))->read_only && (e->loads_much || loop_follows(op))) {
+    if (outside_loops && v->map && kc_emit_get(kc_operand(op, 0))->read_only &&
+        (e->loads_much || loop_follows(op))) {
         v->late = op;
         return;
     }
     access a = begin(e, op, kc_operand(op, 0), result, 1);
-    for (int r = 0; r < v->n; r += a.vector) load_vector(e, &a, v, r);
+    for (int r = 0; r < v->n; r += a.vector)
+        load_vector(e, &a, v, r);
 }
 
-// Loads are emitted where they stand, all at once, so that their latencies overlap, as long as what they hold leaves registers to
-// work with.
+// Loads are emitted where they stand, all at once, so that their latencies overlap, as long as what
+// they hold leaves registers to work with.
 bool kc_emit_loads_much(const kc_op *kernel) {
     enum { WORDS_A_THREAD = 48 };
     int64_t words = 0;
     for (const kc_op *op = kernel->body->first; op; op = op->next) {
         if (op->code != KC_OP_LOAD || !kc_result(op, 0)->type.layout) continue;
         int bytes = kc_dtype_bytes(kc_result(op, 0)->type.elem);
-        words += (int64_t)kc_layout_count(kc_result(op, 0)->type.layout, KC_LAYOUT_REGISTER) * (bytes > 4 ? 2 : 1);
+        words += (int64_t)kc_layout_count(kc_result(op, 0)->type.layout, KC_LAYOUT_REGISTER) *
+                 (bytes > 4 ? 2 : 1);
     }
     return words > WORDS_A_THREAD;
 }
@@ -240,7 +263,8 @@ bool kc_emit_loads_much(const kc_op *kernel) {
 static bool is_copy(const kc_tile_map *m, int r) {
     int64_t at[KC_LAYOUT_MAX_RANK];
     if (!m) return false;
-    for (int d = 0; d < m->rank; d++) at[d] = kc_tile_map_at(m, r, d);
+    for (int d = 0; d < m->rank; d++)
+        at[d] = kc_tile_map_at(m, r, d);
     return kc_tile_map_find(m, at) != r;
 }
 
@@ -256,7 +280,8 @@ void kc_emit_store(kc_emit *e, const kc_op *op) {
     for (int r = 0; r < a.tile->n; r += a.vector) {
         if (is_copy(a.tile->map, r)) continue;
         LLVMValueRef mask = both(e, representative, mask_of(e, &a, r)), pointer = address(e, &a, r);
-        for (int i = 0; i < a.vector; i++) kc_emit_register(e, value, r + i);
+        for (int i = 0; i < a.vector; i++)
+            kc_emit_register(e, value, r + i);
         LLVMValueRef packed = kc_emit_pack(e, a.dtype, &a.tile->regs[r], a.vector);
         if (is_always(mask)) kc_emit_plain_store(e, packed, pointer);
         else e->hooks->store_masked(e, pointer, mask, packed);

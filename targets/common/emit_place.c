@@ -1,7 +1,8 @@
-// Where threads hold elements: coordinates from the thread's number, representatives of copies, conversions inside a warp.
+// Where threads hold elements: coordinates from the thread's number, representatives of copies,
+// conversions inside a warp.
 #include "targets/common/emit.h"
 
-// ---- linear functions of the thread -------------------------------------------------------------------------------
+// ---- linear functions of the thread ---------------------------------------------------------
 
 // The bits b..b+n-1 of the thread, placed at value bits k..k+n-1.
 static LLVMValueRef move_bits(kc_emit *e, int b, int n, int k) {
@@ -29,8 +30,10 @@ LLVMValueRef kc_emit_thread_part(kc_emit *e, const int64_t *basis, int bits) {
         n = 1;
         if (basis[b] == 0) continue;
         bool moves = is_power_of_two(basis[b]);
-        while (moves && b + n < bits && basis[b + n] == basis[b] << n) n++;
-        LLVMValueRef piece = moves ? move_bits(e, b, n, __builtin_ctzll((uint64_t)basis[b])) : whole_vector(e, b, basis[b]);
+        while (moves && b + n < bits && basis[b + n] == basis[b] << n)
+            n++;
+        LLVMValueRef piece = moves ? move_bits(e, b, n, __builtin_ctzll((uint64_t)basis[b]))
+                                   : whole_vector(e, b, basis[b]);
         int64_t touched = moves ? basis[b] * ((1LL << n) - 1) : basis[b];
         if (!result) result = piece;
         else if (used & touched) result = LLVMBuildXor(e->builder, result, piece, "");
@@ -41,10 +44,11 @@ LLVMValueRef kc_emit_thread_part(kc_emit *e, const int64_t *basis, int bits) {
 }
 
 static void basis_along(const kc_tile_map *m, int d, int64_t *basis) {
-    for (int b = 0; b < m->thread_bits; b++) basis[b] = m->threads[b][d];
+    for (int b = 0; b < m->thread_bits; b++)
+        basis[b] = m->threads[b][d];
 }
 
-// ---- iota ----------------------------------------------------------------------------------------------------------
+// ---- iota -----------------------------------------------------------------------------------
 
 LLVMValueRef kc_emit_iota_register(kc_emit *e, const kc_op *op, int r) {
     const kc_value *result = kc_result(op, 0);
@@ -72,13 +76,14 @@ LLVMValueRef kc_emit_representative(kc_emit *e, const kc_tile_map *m) {
     return LLVMBuildICmp(e->builder, LLVMIntEQ, bits, kc_emit_i32(e, 0), "");
 }
 
-// ---- convert --------------------------------------------------------------------------------------------------------
+// ---- convert --------------------------------------------------------------------------------
 
-// The linear map from a place in the result (registers of one repetition, then lanes, then warps) to the place to fetch from.
+// The linear map from a place in the result (registers of one repetition, then lanes, then warps)
+// to the place to fetch from.
 typedef struct {
     kc_linear source;
     int from_registers, to_registers, lanes, threads; // bits
-    uint32_t choices[1 << KC_MAX_THREAD_BITS];         // what threads add to the source register
+    uint32_t choices[1 << KC_MAX_THREAD_BITS];        // what threads add to the source register
     int n_choices;
     LLVMValueRef choice, lane; // of this thread; NULL where all threads do alike
 } conversion;
@@ -88,7 +93,8 @@ static uint32_t thread_column(const conversion *c, int b) {
     return c->source.column[c->to_registers + b];
 }
 
-// The span of what thread bits add to the source register's number: all registers that some thread may want.
+// The span of what thread bits add to the source register's number: all registers that some thread
+// may want.
 static void find_choices(conversion *c) {
     uint32_t mask = (1u << c->from_registers) - 1;
     c->n_choices = 1;
@@ -96,19 +102,23 @@ static void find_choices(conversion *c) {
     for (int b = 0; b < c->threads; b++) {
         uint32_t add = thread_column(c, b) & mask;
         bool known = false;
-        for (int i = 0; i < c->n_choices; i++) known = known || c->choices[i] == add;
-        for (int i = 0; !known && i < c->n_choices; i++) c->choices[c->n_choices + i] = c->choices[i] ^ add;
+        for (int i = 0; i < c->n_choices; i++)
+            known = known || c->choices[i] == add;
+        for (int i = 0; !known && i < c->n_choices; i++)
+            c->choices[c->n_choices + i] = c->choices[i] ^ add;
         if (!known) c->n_choices *= 2;
     }
 }
 
 static LLVMValueRef thread_function(kc_emit *e, const conversion *c, int shift, int bits) {
     int64_t basis[KC_MAX_THREAD_BITS] = {0};
-    for (int b = 0; b < c->threads; b++) basis[b] = thread_column(c, b) >> shift & ((1u << bits) - 1);
+    for (int b = 0; b < c->threads; b++)
+        basis[b] = thread_column(c, b) >> shift & ((1u << bits) - 1);
     return kc_emit_thread_part(e, basis, c->threads);
 }
 
-// Result register r: one value (fetched by a shuffle) for each source register that some thread wants, then a choice.
+// Result register r: one value (fetched by a shuffle) for each source register that some thread
+// wants, then a choice.
 static LLVMValueRef fetch(kc_emit *e, const conversion *c, const kc_value *x, int r) {
     uint32_t at = kc_linear_apply(&c->source, (uint32_t)(r & ((1 << c->to_registers) - 1)));
     uint32_t own = at & ((1u << c->from_registers) - 1);
@@ -120,7 +130,8 @@ static LLVMValueRef fetch(kc_emit *e, const conversion *c, const kc_value *x, in
         LLVMValueRef value = kc_emit_register(e, x, repetition + (int)(own ^ c->choices[i]));
         if (from) value = kc_emit_shuffle(e, value, 0, from);
         if (i) {
-            LLVMValueRef mine = LLVMBuildICmp(e->builder, LLVMIntEQ, c->choice, kc_emit_i32(e, c->choices[i]), "");
+            LLVMValueRef mine =
+                LLVMBuildICmp(e->builder, LLVMIntEQ, c->choice, kc_emit_i32(e, c->choices[i]), "");
             value = LLVMBuildSelect(e->builder, mine, value, result, "");
         }
         result = value;
@@ -133,8 +144,10 @@ void kc_emit_convert(kc_emit *e, const kc_op *op) {
     const kc_layout *from = operand->type.layout, *to = kc_result(op, 0)->type.layout;
     kc_emitted *v = kc_emit_define(e, kc_result(op, 0));
     kc_convert_kind kind = kc_layout_convert_kind(from, to);
-    if (kind > KC_CONVERT_SHUFFLE) kc_bug("a convert between warps: it should go through shared memory");
-    if (from->bits[KC_LAYOUT_LANE] != v->map->lane_bits || to->bits[KC_LAYOUT_LANE] != v->map->lane_bits)
+    if (kind > KC_CONVERT_SHUFFLE)
+        kc_bug("a convert between warps: it should go through shared memory");
+    if (from->bits[KC_LAYOUT_LANE] != v->map->lane_bits ||
+        to->bits[KC_LAYOUT_LANE] != v->map->lane_bits)
         kc_bug("a convert between layouts of other than %d lane bits", v->map->lane_bits);
     conversion *c = KC_NEW(e->arena, conversion);
     c->source = kc_layout_source(from, to);
@@ -145,5 +158,6 @@ void kc_emit_convert(kc_emit *e, const kc_op *op) {
     find_choices(c);
     if (c->n_choices > 1) c->choice = thread_function(e, c, 0, c->from_registers);
     if (kind == KC_CONVERT_SHUFFLE) c->lane = thread_function(e, c, c->from_registers, c->lanes);
-    for (int r = 0; r < v->n; r++) v->regs[r] = fetch(e, c, operand, r);
+    for (int r = 0; r < v->n; r++)
+        v->regs[r] = fetch(e, c, operand, r);
 }

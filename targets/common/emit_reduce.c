@@ -1,8 +1,9 @@
-// Reductions inside a warp: registers first, pairwise, then lanes by butterflies, so that every lane ends with the result. The order
-// is fixed. What warps hold apart stays apart: the result has an extent of the number of such warps.
+// Reductions inside a warp: registers first, pairwise, then lanes by butterflies, so that every
+// lane ends with the result. The order is fixed. What warps hold apart stays apart: the result has
+// an extent of the number of such warps.
 #include "targets/common/emit.h"
 
-// ---- shuffles of any type -------------------------------------------------------------------------------------
+// ---- shuffles of any type -------------------------------------------------------------------
 
 static LLVMValueRef shuffle_word(kc_emit *e, LLVMValueRef word, int mask, LLVMValueRef source) {
     return source ? e->hooks->shuffle_index(e, word, source) : e->hooks->shuffle_xor(e, word, mask);
@@ -14,7 +15,8 @@ static LLVMValueRef shuffle_pair(kc_emit *e, LLVMValueRef bits, int mask, LLVMVa
     LLVMValueRef words = LLVMBuildBitCast(b, bits, pair, ""), result = LLVMGetUndef(pair);
     for (int i = 0; i < 2; i++) {
         LLVMValueRef word = LLVMBuildExtractElement(b, words, kc_emit_i32(e, i), "");
-        result = LLVMBuildInsertElement(b, result, shuffle_word(e, word, mask, source), kc_emit_i32(e, i), "");
+        result = LLVMBuildInsertElement(b, result, shuffle_word(e, word, mask, source),
+                                        kc_emit_i32(e, i), "");
     }
     return LLVMBuildBitCast(b, result, e->i64, "");
 }
@@ -36,11 +38,13 @@ LLVMValueRef kc_emit_shuffle(kc_emit *e, LLVMValueRef value, int mask, LLVMValue
     return is_float ? LLVMBuildBitCast(b, moved, type, "") : moved;
 }
 
-// ---- combining --------------------------------------------------------------------------------------------------
+// ---- combining ------------------------------------------------------------------------------
 
 enum { MAX_PARTS = 8 };
 
-typedef struct { LLVMValueRef part[MAX_PARTS]; } tuple;
+typedef struct {
+    LLVMValueRef part[MAX_PARTS];
+} tuple;
 
 // The region inlined once: its block's arguments are the two tuples.
 static tuple combine(kc_emit *e, const kc_op *op, const tuple *a, const tuple *b) {
@@ -51,7 +55,8 @@ static tuple combine(kc_emit *e, const kc_op *op, const tuple *a, const tuple *b
         kc_emit_bind(e, op->body->args[n + i], b->part[i]);
     }
     kc_emit_block(e, op->body);
-    for (int i = 0; i < n; i++) result.part[i] = kc_emit_scalar(kc_operand(op->body->last, i));
+    for (int i = 0; i < n; i++)
+        result.part[i] = kc_emit_scalar(kc_operand(op->body->last, i));
     return result;
 }
 
@@ -62,8 +67,9 @@ static bool is_reduced(const kc_op *op, int d) {
     return false;
 }
 
-// A tree over what is pushed, for independence of the steps and for the error bound; as in a binary counter, a pair is combined
-// once it is complete, so that few values wait. levels[i] holds 2^i elements where `filled` has bit i.
+// A tree over what is pushed, for independence of the steps and for the error bound; as in a binary
+// counter, a pair is combined once it is complete, so that few values wait. levels[i] holds 2^i
+// elements where `filled` has bit i.
 typedef struct {
     tuple levels[32];
     unsigned filled;
@@ -71,7 +77,8 @@ typedef struct {
 
 static void push(kc_emit *e, const kc_op *op, tree *t, tuple value) {
     int i = 0;
-    for (; t->filled >> i & 1; i++) value = combine(e, op, &t->levels[i], &value);
+    for (; t->filled >> i & 1; i++)
+        value = combine(e, op, &t->levels[i], &value);
     t->levels[i] = value;
     t->filled = (t->filled | 1u << i) & ~((1u << i) - 1);
 }
@@ -84,7 +91,8 @@ static tuple finish(kc_emit *e, const kc_op *op, const tree *t) {
     return value;
 }
 
-// True when input register r goes into a result whose own coordinates are `at` (0 along the axes), and is no copy of a lower one.
+// True when input register r goes into a result whose own coordinates are `at` (0 along the axes),
+// and is no copy of a lower one.
 static bool belongs(const kc_op *op, const kc_tile_map *m, int r, const int64_t *at) {
     int64_t own[KC_LAYOUT_MAX_RANK];
     for (int d = 0; d < m->rank; d++) {
@@ -94,19 +102,22 @@ static bool belongs(const kc_op *op, const kc_tile_map *m, int r, const int64_t 
     return kc_tile_map_find(m, own) == r;
 }
 
-static tuple reduce_registers(kc_emit *e, const kc_op *op, const kc_tile_map *m, const int64_t *at) {
+static tuple reduce_registers(kc_emit *e, const kc_op *op, const kc_tile_map *m,
+                              const int64_t *at) {
     tree t = {.filled = 0};
     for (int r = 0; r < m->n_registers; r++) {
         if (!belongs(op, m, r, at)) continue;
         tuple value;
-        for (int i = 0; i < op->n_results; i++) value.part[i] = kc_emit_register(e, kc_operand(op, i), r);
+        for (int i = 0; i < op->n_results; i++)
+            value.part[i] = kc_emit_register(e, kc_operand(op, i), r);
         push(e, op, &t, value);
     }
     if (!t.filled) kc_bug("a reduce with a result register that no input register feeds");
     return finish(e, op, &t);
 }
 
-// Lane bits whose elements differ along the axes alone. A lane bit that moves along both is none that layouts give.
+// Lane bits whose elements differ along the axes alone. A lane bit that moves along both is none
+// that layouts give.
 static unsigned lanes_to_reduce(const kc_op *op, const kc_tile_map *m) {
     unsigned lanes = 0;
     for (int b = 0; b < m->lane_bits; b++) {
@@ -123,7 +134,8 @@ static tuple reduce_lanes(kc_emit *e, const kc_op *op, tuple value, unsigned lan
     for (int b = 0; lanes >> b; b++) {
         if (!(lanes >> b & 1)) continue;
         tuple other;
-        for (int i = 0; i < op->n_results; i++) other.part[i] = kc_emit_shuffle(e, value.part[i], 1 << b, NULL);
+        for (int i = 0; i < op->n_results; i++)
+            other.part[i] = kc_emit_shuffle(e, value.part[i], 1 << b, NULL);
         value = combine(e, op, &value, &other);
     }
     return value;
@@ -133,13 +145,16 @@ void kc_emit_reduce(kc_emit *e, const kc_op *op) {
     const kc_tile_map *m = kc_emit_get(kc_operand(op, 0))->map;
     if (op->n_results > MAX_PARTS) kc_bug("a reduce of %d components", op->n_results);
     kc_emitted *results[MAX_PARTS];
-    for (int i = 0; i < op->n_results; i++) results[i] = kc_emit_define(e, kc_result(op, i));
+    for (int i = 0; i < op->n_results; i++)
+        results[i] = kc_emit_define(e, kc_result(op, i));
     unsigned lanes = lanes_to_reduce(op, m);
     for (int r = 0; r < results[0]->n; r++) {
         int64_t at[KC_LAYOUT_MAX_RANK];
-        for (int d = 0; d < m->rank; d++) at[d] = kc_tile_map_at(results[0]->map, r, d);
+        for (int d = 0; d < m->rank; d++)
+            at[d] = kc_tile_map_at(results[0]->map, r, d);
         tuple value = reduce_registers(e, op, m, at);
         value = reduce_lanes(e, op, value, lanes);
-        for (int i = 0; i < op->n_results; i++) results[i]->regs[r] = value.part[i];
+        for (int i = 0; i < op->n_results; i++)
+            results[i]->regs[r] = value.part[i];
     }
 }

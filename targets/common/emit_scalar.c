@@ -62,38 +62,44 @@ LLVMValueRef kc_emit_convert_int(kc_emit *e, LLVMValueRef value, LLVMTypeRef to,
     unsigned from = LLVMGetIntTypeWidth(LLVMTypeOf(value)), width = LLVMGetIntTypeWidth(to);
     if (from == width) return value;
     if (from > width) return LLVMBuildTrunc(e->builder, value, to, "");
-    return is_signed ? LLVMBuildSExt(e->builder, value, to, "") : LLVMBuildZExt(e->builder, value, to, "");
+    return is_signed ? LLVMBuildSExt(e->builder, value, to, "")
+                     : LLVMBuildZExt(e->builder, value, to, "");
 }
 
-// ---- calls -----------------------------------------------------------------------------------------------------
+// ---- calls ----------------------------------------------------------------------------------
 
 enum { MAX_ARGS = 24 };
 
 static LLVMTypeRef function_type(LLVMTypeRef result, int n, LLVMValueRef *args) {
     LLVMTypeRef types[MAX_ARGS];
     if (n > MAX_ARGS) kc_bug("call with %d arguments", n);
-    for (int i = 0; i < n; i++) types[i] = LLVMTypeOf(args[i]);
+    for (int i = 0; i < n; i++)
+        types[i] = LLVMTypeOf(args[i]);
     return LLVMFunctionType(result, types, (unsigned)n, false);
 }
 
-LLVMValueRef kc_emit_call(kc_emit *e, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args) {
+LLVMValueRef kc_emit_call(kc_emit *e, const char *name, LLVMTypeRef result, int n,
+                          LLVMValueRef *args) {
     LLVMTypeRef type = function_type(result, n, args);
     LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
     if (!function) function = LLVMAddFunction(e->module, name, type);
     return LLVMBuildCall2(e->builder, type, function, args, (unsigned)n, "");
 }
 
-// Looking an intrinsic up builds its mangled name: what was asked for before is kept. Names are literals, so pointers compare.
+// Looking an intrinsic up builds its mangled name: what was asked for before is kept. Names are
+// literals, so pointers compare.
 static kc_emit_function *look_up(kc_emit *e, const char *name, int n_types, LLVMTypeRef *types) {
     LLVMTypeRef first = n_types ? types[0] : NULL, second = n_types > 1 ? types[1] : NULL;
     int known = sizeof e->functions / sizeof *e->functions, i;
     for (i = 0; i < known && e->functions[i].name; i++)
-        if (e->functions[i].name == name && e->functions[i].first == first && e->functions[i].second == second)
+        if (e->functions[i].name == name && e->functions[i].first == first &&
+            e->functions[i].second == second)
             return &e->functions[i];
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     if (!id) kc_bug("LLVM has no intrinsic %s", name);
     kc_emit_function *f = &e->functions[i < known ? i : known - 1];
-    *f = (kc_emit_function){name, first, second, LLVMGetIntrinsicDeclaration(e->module, id, types, (size_t)n_types),
+    *f = (kc_emit_function){name, first, second,
+                            LLVMGetIntrinsicDeclaration(e->module, id, types, (size_t)n_types),
                             LLVMIntrinsicGetType(e->context, id, types, (size_t)n_types)};
     return f;
 }
@@ -111,17 +117,20 @@ LLVMValueRef kc_emit_assembly(kc_emit *e, LLVMTypeRef result, const char *text,
                                          true, false, LLVMInlineAsmDialectATT, false);
     LLVMValueRef call = LLVMBuildCall2(e->builder, type, code, args, (unsigned)n, "");
     unsigned kind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(e->context, kind, 0));
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(e->context, kind, 0));
     return call;
 }
 
-void kc_emit_attribute(kc_emit *e, LLVMValueRef function, unsigned index, const char *name, uint64_t value) {
+void kc_emit_attribute(kc_emit *e, LLVMValueRef function, unsigned index, const char *name,
+                       uint64_t value) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     if (!kind) kc_bug("LLVM has no attribute %s", name);
     LLVMAddAttributeAtIndex(function, index, LLVMCreateEnumAttribute(e->context, kind, value));
 }
 
-void kc_emit_text_attribute(kc_emit *e, LLVMValueRef function, const char *name, const char *value) {
+void kc_emit_text_attribute(kc_emit *e, LLVMValueRef function, const char *name,
+                            const char *value) {
     LLVMAttributeRef a = LLVMCreateStringAttribute(e->context, name, (unsigned)strlen(name), value,
                                                    (unsigned)strlen(value));
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, a);

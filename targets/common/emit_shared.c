@@ -1,7 +1,9 @@
-// Shared memory: a buffer is a range of one dynamic array; a tile goes there by its layout composed with the buffer's.
+// Shared memory: a buffer is a range of one dynamic array; a tile goes there by its layout composed
+// with the buffer's.
 //
-// The offset of an element is thread part XOR register part, plus what repetitions and stages add. Register bits that no thread bit
-// touches add a constant, which the instruction holds; the rest are XORed once for each different value.
+// The offset of an element is thread part XOR register part, plus what repetitions and stages add.
+// Register bits that no thread bit touches add a constant, which the instruction holds; the rest
+// are XORed once for each different value.
 #include "targets/common/emit.h"
 #include <stdlib.h>
 
@@ -13,20 +15,21 @@ typedef struct {
 
 typedef struct {
     kc_dtype dtype;
-    int bytes, vector, n;              // n: different slots
+    int bytes, vector, n; // n: different slots
     const kc_tile_map *tile;
     const kc_memory_map *memory;
-    int skip;                          // leading dimensions of the buffer's layout that are stages
-    int dim[KC_LAYOUT_MAX_RANK];       // of the layout, for each one of the tile; -1 for an extent of 1 that it lacks
-    slot *slots;                       // sorted, copies left out
-    int *slot_of;                      // register to slot
-    int64_t touched;                   // offset bits that threads change
-    LLVMValueRef pointer, thread;      // first byte of the stage; thread part in elements
+    int skip;                     // leading dimensions of the buffer's layout that are stages
+    int dim[KC_LAYOUT_MAX_RANK];  // of the layout, for each one of the tile; -1 for an extent of 1
+                                  // that it lacks
+    slot *slots;                  // sorted, copies left out
+    int *slot_of;                 // register to slot
+    int64_t touched;              // offset bits that threads change
+    LLVMValueRef pointer, thread; // first byte of the stage; thread part in elements
     int64_t cached_value;
     LLVMValueRef cached_pointer;
 } access;
 
-// ---- the buffer -------------------------------------------------------------------------------------------------
+// ---- the buffer -----------------------------------------------------------------------------
 
 static LLVMValueRef shared_array(kc_emit *e) {
     static const char name[] = "kc_shared";
@@ -41,7 +44,8 @@ static LLVMValueRef shared_array(kc_emit *e) {
 static int64_t alloc_offset(const kc_op *alloc) {
     int64_t offset;
     const kc_expr *x = kc_attr_expr(alloc, KC_ATTR_OFFSET);
-    if (!x || !kc_expr_is_const(x, &offset)) kc_bug("shared_alloc without a constant offset: `sync` has not run");
+    if (!x || !kc_expr_is_const(x, &offset))
+        kc_bug("shared_alloc without a constant offset: `sync` has not run");
     return offset;
 }
 
@@ -51,20 +55,23 @@ void kc_emit_shared_alloc(kc_emit *e, const kc_op *op) {
     kc_emit_bind(e, kc_result(op, 0), pointer);
 }
 
-// Elements from one stage to the next, for a buffer whose layout has the stages as its first dimension or not at all.
+// Elements from one stage to the next, for a buffer whose layout has the stages as its first
+// dimension or not at all.
 static int64_t stage_size(const kc_memory_map *m, int skip) {
     int64_t elements = m->linear_size;
-    for (int d = 0; d < m->rank; d++) elements *= m->reps[d];
+    for (int d = 0; d < m->rank; d++)
+        elements *= m->reps[d];
     if (!skip) return elements;
     for (int b = 1; b < m->bits[0]; b++)
-        if (m->column[0][b] != m->column[0][0] << b) kc_bug("stages of a shared buffer are not one after the other");
+        if (m->column[0][b] != m->column[0][0] << b)
+            kc_bug("stages of a shared buffer are not one after the other");
     if (!m->bits[0]) return elements / m->reps[0];
     if (m->reps[0] > 1 && (m->column[0][0] << m->bits[0]) != elements / m->reps[0])
         kc_bug("stages of a shared buffer are not one after the other");
     return m->column[0][0];
 }
 
-// ---- offsets ----------------------------------------------------------------------------------------------------
+// ---- offsets --------------------------------------------------------------------------------
 
 static slot slot_of_register(const access *a, const kc_op *op, int r) {
     const kc_attr *part = kc_attr_get(op, KC_ATTR_OFFSETS);
@@ -75,8 +82,10 @@ static slot slot_of_register(const access *a, const kc_op *op, int r) {
         int64_t own = a->tile->linear[r][d], threads = kc_tile_map_thread_mask(a->tile, d);
         int to = a->dim[d];
         if (to < 0) continue;
-        if (added & (own | threads)) kc_bug("%s: offsets that are no multiple of the tile", kc_op_row(op)->name);
-        if (threads >> a->memory->bits[to]) kc_bug("%s: threads reach over repetitions of the buffer", kc_op_row(op)->name);
+        if (added & (own | threads))
+            kc_bug("%s: offsets that are no multiple of the tile", kc_op_row(op)->name);
+        if (threads >> a->memory->bits[to])
+            kc_bug("%s: threads reach over repetitions of the buffer", kc_op_row(op)->name);
         at[to] = own | added;
         s.inside ^= kc_memory_map_linear(a->memory, to, at[to]);
     }
@@ -95,18 +104,22 @@ static void collect_slots(kc_emit *e, access *a, const kc_op *op) {
     int n = a->tile->n_registers;
     a->slots = KC_NEW_ARRAY(e->arena, slot, n);
     a->slot_of = KC_NEW_ARRAY(e->arena, int, n);
-    for (int r = 0; r < n; r++) a->slots[r] = slot_of_register(a, op, r);
+    for (int r = 0; r < n; r++)
+        a->slots[r] = slot_of_register(a, op, r);
     qsort(a->slots, (size_t)n, sizeof(slot), compare_slots);
     for (int i = 0; i < n; i++) {
         slot s = a->slots[i];
-        bool copy = a->n && a->slots[a->n - 1].inside == s.inside && a->slots[a->n - 1].outside == s.outside;
+        bool copy = a->n && a->slots[a->n - 1].inside == s.inside &&
+                    a->slots[a->n - 1].outside == s.outside;
         if (!copy) a->slots[a->n++] = s;
         a->slot_of[s.reg] = a->n - 1;
     }
 }
 
 static bool vectors_fit(const access *a, int v, int64_t alignment) {
-    if (a->touched & (v - 1) || a->n % v || alignment % (v * a->bytes) || a->memory->linear_size < v) return false;
+    if (a->touched & (v - 1) || a->n % v || alignment % (v * a->bytes) ||
+        a->memory->linear_size < v)
+        return false;
     for (int i = 0; i < a->n; i++) {
         const slot *first = &a->slots[i / v * v];
         if (first->inside & (v - 1) || a->slots[i].outside != first->outside) return false;
@@ -117,7 +130,8 @@ static bool vectors_fit(const access *a, int v, int64_t alignment) {
 
 static void find_vector(const kc_emit *e, access *a, int64_t alignment) {
     a->vector = (int)e->target->attributes.vector_bytes / a->bytes;
-    while (a->vector > 1 && !vectors_fit(a, a->vector, alignment)) a->vector /= 2;
+    while (a->vector > 1 && !vectors_fit(a, a->vector, alignment))
+        a->vector /= 2;
     if (a->vector < 1) a->vector = 1;
 }
 
@@ -126,22 +140,26 @@ static void find_thread_part(kc_emit *e, access *a) {
     for (int b = 0; b < a->tile->thread_bits; b++) {
         basis[b] = 0;
         for (int d = 0; d < a->tile->rank; d++)
-            if (a->dim[d] >= 0) basis[b] ^= kc_memory_map_linear(a->memory, a->dim[d], a->tile->threads[b][d]);
+            if (a->dim[d] >= 0)
+                basis[b] ^= kc_memory_map_linear(a->memory, a->dim[d], a->tile->threads[b][d]);
         a->touched |= basis[b];
     }
     a->thread = kc_emit_thread_part(e, basis, a->tile->thread_bits);
 }
 
-// Dimensions correspond in order; where the ranks differ, those of extent 1 are left out on both sides.
+// Dimensions correspond in order; where the ranks differ, those of extent 1 are left out on both
+// sides.
 static void match_dimensions(access *a, const kc_op *op) {
     const kc_memory_map *m = a->memory;
     int next = a->skip;
     bool alike = m->rank - a->skip == a->tile->rank;
     for (int d = 0; d < a->tile->rank; d++) {
-        while (!alike && next < m->rank && m->bits[next] == 0 && m->reps[next] == 1) next++;
+        while (!alike && next < m->rank && m->bits[next] == 0 && m->reps[next] == 1)
+            next++;
         bool skipped = !alike && a->tile->extent[d] == 1;
         a->dim[d] = skipped ? -1 : next++;
-        if (a->dim[d] >= m->rank) kc_bug("%s: the extents of buffer and tile differ", kc_op_row(op)->name);
+        if (a->dim[d] >= m->rank)
+            kc_bug("%s: the extents of buffer and tile differ", kc_op_row(op)->name);
     }
 }
 
@@ -175,16 +193,18 @@ static LLVMValueRef address(kc_emit *e, access *a, int i) {
     const slot *s = &a->slots[i];
     int64_t mixed = s->inside & a->touched, constant = (s->inside ^ mixed) + s->outside;
     if (!a->cached_pointer || a->cached_value != mixed) {
-        LLVMValueRef x = mixed ? LLVMBuildXor(e->builder, a->thread, kc_emit_i32(e, mixed), "") : a->thread;
+        LLVMValueRef x =
+            mixed ? LLVMBuildXor(e->builder, a->thread, kc_emit_i32(e, mixed), "") : a->thread;
         x = LLVMBuildMul(e->builder, x, kc_emit_i32(e, a->bytes), "");
         a->cached_pointer = LLVMBuildGEP2(e->builder, e->i8, a->pointer, &x, 1, "");
         a->cached_value = mixed;
     }
     LLVMValueRef bytes = kc_emit_i32(e, constant * a->bytes);
-    return constant ? LLVMBuildGEP2(e->builder, e->i8, a->cached_pointer, &bytes, 1, "") : a->cached_pointer;
+    return constant ? LLVMBuildGEP2(e->builder, e->i8, a->cached_pointer, &bytes, 1, "")
+                    : a->cached_pointer;
 }
 
-// ---- ops ---------------------------------------------------------------------------------------------------------
+// ---- ops ------------------------------------------------------------------------------------
 
 void kc_emit_shared_load(kc_emit *e, const kc_op *op) {
     kc_emitted *v = kc_emit_define(e, kc_result(op, 0));
@@ -192,8 +212,10 @@ void kc_emit_shared_load(kc_emit *e, const kc_op *op) {
     LLVMTypeRef type = kc_emit_access_type(e, a.dtype, a.vector);
     LLVMValueRef *loaded = KC_NEW_ARRAY(e->arena, LLVMValueRef, a.n);
     for (int i = 0; i < a.n; i += a.vector)
-        kc_emit_unpack(e, a.dtype, kc_emit_plain_load(e, type, address(e, &a, i), false), &loaded[i], a.vector);
-    for (int r = 0; r < v->n; r++) v->regs[r] = loaded[a.slot_of[r]];
+        kc_emit_unpack(e, a.dtype, kc_emit_plain_load(e, type, address(e, &a, i), false),
+                       &loaded[i], a.vector);
+    for (int r = 0; r < v->n; r++)
+        v->regs[r] = loaded[a.slot_of[r]];
 }
 
 void kc_emit_shared_store(kc_emit *e, const kc_op *op) {
@@ -210,7 +232,8 @@ void kc_emit_shared_store(kc_emit *e, const kc_op *op) {
     }
     for (int i = 0; i < a.n; i += a.vector) {
         LLVMValueRef elements[16];
-        for (int j = 0; j < a.vector; j++) elements[j] = v->regs[a.slots[i + j].reg];
+        for (int j = 0; j < a.vector; j++)
+            elements[j] = v->regs[a.slots[i + j].reg];
         kc_emit_plain_store(e, kc_emit_pack(e, a.dtype, elements, a.vector), address(e, &a, i));
     }
     if (!end) return;

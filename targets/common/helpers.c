@@ -1,13 +1,15 @@
-// Functions with loops that some element operations need. They are written as LLVM IR text, which is parsed and linked into a
-// module when first asked for.
+// Functions with loops that some element operations need. They are written as LLVM IR text, which
+// is parsed and linked into a module when first asked for.
 //   fmod: the exact remainder of truncated division (C's fmod), by long division of the mantissas
-//   pow:  integer power by squaring, wrapping; a negative exponent gives what truncation would: 1/x**n is 0 but for 1 and -1
+//   pow:  integer power by squaring, wrapping; a negative exponent gives what truncation would:
+//   1/x**n is 0 but for 1 and -1
 #include "targets/common/emit.h"
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
 #include <string.h>
 
-// With B bits, M of mantissa: $STEP = B - 1 - M is how many bits a step of the division may shift without overflow.
+// With B bits, M of mantissa: $STEP = B - 1 - M is how many bits a step of the division may shift
+// without overflow.
 static const char fmod_text[] =
     "define $F @kc_fmod_$F($F %x, $F %y) alwaysinline nounwind {\n"
     "  %ix = bitcast $F %x to $I\n"
@@ -74,39 +76,40 @@ static const char fmod_text[] =
     "declare $I @llvm.umin.$I($I, $I)\n"
     "declare $I @llvm.ctlz.$I($I, i1)\n";
 
-static const char pow_text[] =
-    "define $I @kc_pow_$I($I %x, $I %n) alwaysinline nounwind {\n"
-    "  %negative = icmp slt $I %n, 0\n"
-    "  br i1 %negative, label %inverse, label %start\n"
-    "inverse:\n"
-    "  %odd = and $I %n, 1\n"
-    "  %one = icmp eq $I %x, 1\n"
-    "  %minus = icmp eq $I %x, -1\n"
-    "  %twice = shl $I %odd, 1\n"
-    "  %sign = sub $I 1, %twice\n"
-    "  %v1 = select i1 %minus, $I %sign, $I 0\n"
-    "  %v2 = select i1 %one, $I 1, $I %v1\n"
-    "  ret $I %v2\n"
-    "start:\n"
-    "  br label %loop\n"
-    "loop:\n"
-    "  %acc = phi $I [ 1, %start ], [ %acc2, %step ]\n"
-    "  %base = phi $I [ %x, %start ], [ %base2, %step ]\n"
-    "  %left = phi $I [ %n, %start ], [ %left2, %step ]\n"
-    "  %done = icmp eq $I %left, 0\n"
-    "  br i1 %done, label %end, label %step\n"
-    "step:\n"
-    "  %bit = trunc $I %left to i1\n"
-    "  %more = mul $I %acc, %base\n"
-    "  %acc2 = select i1 %bit, $I %more, $I %acc\n"
-    "  %base2 = mul $I %base, %base\n"
-    "  %left2 = lshr $I %left, 1\n"
-    "  br label %loop\n"
-    "end:\n"
-    "  ret $I %acc\n"
-    "}\n";
+static const char pow_text[] = "define $I @kc_pow_$I($I %x, $I %n) alwaysinline nounwind {\n"
+                               "  %negative = icmp slt $I %n, 0\n"
+                               "  br i1 %negative, label %inverse, label %start\n"
+                               "inverse:\n"
+                               "  %odd = and $I %n, 1\n"
+                               "  %one = icmp eq $I %x, 1\n"
+                               "  %minus = icmp eq $I %x, -1\n"
+                               "  %twice = shl $I %odd, 1\n"
+                               "  %sign = sub $I 1, %twice\n"
+                               "  %v1 = select i1 %minus, $I %sign, $I 0\n"
+                               "  %v2 = select i1 %one, $I 1, $I %v1\n"
+                               "  ret $I %v2\n"
+                               "start:\n"
+                               "  br label %loop\n"
+                               "loop:\n"
+                               "  %acc = phi $I [ 1, %start ], [ %acc2, %step ]\n"
+                               "  %base = phi $I [ %x, %start ], [ %base2, %step ]\n"
+                               "  %left = phi $I [ %n, %start ], [ %left2, %step ]\n"
+                               "  %done = icmp eq $I %left, 0\n"
+                               "  br i1 %done, label %end, label %step\n"
+                               "step:\n"
+                               "  %bit = trunc $I %left to i1\n"
+                               "  %more = mul $I %acc, %base\n"
+                               "  %acc2 = select i1 %bit, $I %more, $I %acc\n"
+                               "  %base2 = mul $I %base, %base\n"
+                               "  %left2 = lshr $I %left, 1\n"
+                               "  br label %loop\n"
+                               "end:\n"
+                               "  ret $I %acc\n"
+                               "}\n";
 
-typedef struct { const char *key, *narrow, *wide; } substitution;
+typedef struct {
+    const char *key, *narrow, *wide;
+} substitution;
 
 static const substitution substitutions[] = {
     {"$ABS", "2147483647", "9223372036854775807"},
@@ -124,7 +127,8 @@ static const char *specialize(kc_arena *arena, const char *text, bool wide) {
     while (*text) {
         const substitution *hit = NULL;
         for (size_t i = 0; !hit && i < sizeof substitutions / sizeof *substitutions; i++)
-            if (!strncmp(text, substitutions[i].key, strlen(substitutions[i].key))) hit = &substitutions[i];
+            if (!strncmp(text, substitutions[i].key, strlen(substitutions[i].key)))
+                hit = &substitutions[i];
         if (!hit) {
             *to++ = *text++;
             continue;
@@ -137,19 +141,23 @@ static const char *specialize(kc_arena *arena, const char *text, bool wide) {
 
 static void add(kc_emit *e, const char *text, bool wide) {
     const char *ir = specialize(e->arena, text, wide);
-    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(ir, strlen(ir), "helper", true);
+    LLVMMemoryBufferRef buffer =
+        LLVMCreateMemoryBufferWithMemoryRange(ir, strlen(ir), "helper", true);
     LLVMModuleRef module;
     char *error = NULL;
-    if (LLVMParseIRInContext(e->context, buffer, &module, &error)) kc_bug("helper does not parse: %s", error);
+    if (LLVMParseIRInContext(e->context, buffer, &module, &error))
+        kc_bug("helper does not parse: %s", error);
     LLVMSetTarget(module, LLVMGetTarget(e->module));
     LLVMSetDataLayout(module, LLVMGetDataLayoutStr(e->module));
     size_t length;
-    const char *name = kc_arena_strdup(e->arena, LLVMGetValueName2(LLVMGetFirstFunction(module), &length));
+    const char *name =
+        kc_arena_strdup(e->arena, LLVMGetValueName2(LLVMGetFirstFunction(module), &length));
     if (LLVMLinkModules2(e->module, module)) kc_bug("helper %s does not link", name);
     LLVMSetLinkage(LLVMGetNamedFunction(e->module, name), LLVMInternalLinkage);
 }
 
-LLVMValueRef kc_emit_helper(kc_emit *e, const char *name, kc_dtype dtype, int n, LLVMValueRef *args) {
+LLVMValueRef kc_emit_helper(kc_emit *e, const char *name, kc_dtype dtype, int n,
+                            LLVMValueRef *args) {
     bool is_float = kc_dtype_is_float(dtype), wide = kc_dtype_table[dtype].bits == 64;
     const char *suffix = is_float ? wide ? "double" : "float" : wide ? "i64" : "i32";
     const char *full = kc_arena_printf(e->arena, "kc_%s_%s", name, suffix);

@@ -1,4 +1,5 @@
-// One tool at a time, with poll and a clock: a tool that hangs, floods or dies must not take us along.
+// One tool at a time, with poll and a clock: a tool that hangs, floods or dies must not take us
+// along.
 #include "targets/common/process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,8 @@ _Noreturn static void start(const char *const *argv, const int *keep, int text, 
     dup2(null, 0);
     dup2(text, 1);
     dup2(text, 2);
-    for (int i = 0; keep[i] >= 0; i++) fcntl(keep[i], F_SETFD, 0);
+    for (int i = 0; keep[i] >= 0; i++)
+        fcntl(keep[i], F_SETFD, 0);
     execv(argv[0], (char *const *)(uintptr_t)argv);
     int code = errno;
     if (write(report, &code, sizeof code) < 0) _exit(126);
@@ -50,7 +52,8 @@ static bool collect(int text, char *buffer, size_t *size, double deadline) {
         if (ready <= 0) continue; // interrupted or out of time: the loop looks at the clock
         char spill[4096];
         bool full = *size == MAX_TEXT;
-        ssize_t n = read(text, full ? spill : buffer + *size, full ? sizeof spill : MAX_TEXT - *size);
+        ssize_t n =
+            read(text, full ? spill : buffer + *size, full ? sizeof spill : MAX_TEXT - *size);
         if (n == 0) return true;
         if (n < 0 && errno != EINTR) return true;
         if (n > 0 && !full) *size += (size_t)n;
@@ -69,7 +72,8 @@ static bool reap(pid_t child, int *status, double deadline) {
 }
 
 static kc_process_result ended(int status) {
-    if (WIFSIGNALED(status)) return (kc_process_result){.end = KC_PROCESS_SIGNAL, .code = WTERMSIG(status)};
+    if (WIFSIGNALED(status))
+        return (kc_process_result){.end = KC_PROCESS_SIGNAL, .code = WTERMSIG(status)};
     int code = WEXITSTATUS(status);
     return (kc_process_result){.end = code ? KC_PROCESS_STATUS : KC_PROCESS_OK, .code = code};
 }

@@ -4,7 +4,8 @@
 // A flat vector's part along dimension d: the last dimension is lowest.
 static int64_t part(const kc_layout *layout, uint32_t flat, int d) {
     int shift = 0;
-    for (int i = layout->rank - 1; i > d; i--) shift += layout->log_tile[i];
+    for (int i = layout->rank - 1; i > d; i--)
+        shift += layout->log_tile[i];
     return (flat >> shift) & ((1u << layout->log_tile[d]) - 1);
 }
 
@@ -31,10 +32,11 @@ static void fill_registers(kc_tile_map *m, const kc_layout *layout) {
 static void fill_threads(kc_tile_map *m, const kc_layout *layout) {
     int lanes = layout->bits[KC_LAYOUT_LANE], warps = layout->bits[KC_LAYOUT_WARP];
     if (lanes > m->lane_bits || m->lane_bits + warps > m->thread_bits)
-        kc_bug("a layout of %d lane and %d warp bits in a block of %d and %d", lanes, warps, m->lane_bits,
-               m->thread_bits - m->lane_bits);
+        kc_bug("a layout of %d lane and %d warp bits in a block of %d and %d", lanes, warps,
+               m->lane_bits, m->thread_bits - m->lane_bits);
     for (int d = 0; d < m->rank; d++) {
-        for (int b = 0; b < lanes; b++) m->threads[b][d] = part(layout, layout->basis[KC_LAYOUT_LANE][b], d);
+        for (int b = 0; b < lanes; b++)
+            m->threads[b][d] = part(layout, layout->basis[KC_LAYOUT_LANE][b], d);
         for (int b = 0; b < warps; b++)
             m->threads[m->lane_bits + b][d] = part(layout, layout->basis[KC_LAYOUT_WARP][b], d);
     }
@@ -44,7 +46,7 @@ static void fill_threads(kc_tile_map *m, const kc_layout *layout) {
     m->redundant |= kc_layout_replicas(layout, KC_LAYOUT_WARP) << m->lane_bits;
 }
 
-// ---- finding registers ---------------------------------------------------------------------------------------------
+// ---- finding registers ----------------------------------------------------------------------
 
 static int compare(const kc_tile_map *m, int r, const int64_t *at) {
     for (int d = 0; d < m->rank; d++) {
@@ -58,7 +60,8 @@ static int compare_registers(const void *a, const void *b, void *map) {
     const kc_tile_map *m = map;
     int i = *(const int *)a, j = *(const int *)b;
     int64_t at[KC_LAYOUT_MAX_RANK];
-    for (int d = 0; d < m->rank; d++) at[d] = kc_tile_map_at(m, j, d);
+    for (int d = 0; d < m->rank; d++)
+        at[d] = kc_tile_map_at(m, j, d);
     int order = compare(m, i, at);
     return order ? order : i - j;
 }
@@ -76,11 +79,13 @@ int kc_tile_map_find(const kc_tile_map *m, const int64_t *coordinate) {
 
 int64_t kc_tile_map_thread_mask(const kc_tile_map *m, int d) {
     int64_t mask = 0;
-    for (int b = 0; b < m->thread_bits; b++) mask |= m->threads[b][d];
+    for (int b = 0; b < m->thread_bits; b++)
+        mask |= m->threads[b][d];
     return mask;
 }
 
-const kc_tile_map *kc_tile_map_create(kc_arena *arena, const kc_layout *layout, int lane_bits, int thread_bits) {
+const kc_tile_map *kc_tile_map_create(kc_arena *arena, const kc_layout *layout, int lane_bits,
+                                      int thread_bits) {
     if (!layout || layout->memory) kc_bug("a tile without a distributed layout");
     if (thread_bits > KC_MAX_THREAD_BITS) kc_bug("a block of 2^%d threads", thread_bits);
     kc_tile_map *m = KC_NEW(arena, kc_tile_map);
@@ -89,18 +94,20 @@ const kc_tile_map *kc_tile_map_create(kc_arena *arena, const kc_layout *layout, 
     m->n_registers = (int)kc_layout_count(layout, KC_LAYOUT_REGISTER);
     m->lane_bits = lane_bits;
     m->thread_bits = thread_bits;
-    for (int d = 0; d < m->rank; d++) m->extent[d] = kc_layout_extent(layout, d);
+    for (int d = 0; d < m->rank; d++)
+        m->extent[d] = kc_layout_extent(layout, d);
     m->linear = kc_arena_alloc(arena, sizeof *m->linear * (size_t)m->n_registers);
     m->repeats = kc_arena_alloc(arena, sizeof *m->repeats * (size_t)m->n_registers);
     fill_registers(m, layout);
     fill_threads(m, layout);
     m->by_coordinate = KC_NEW_ARRAY(arena, int, m->n_registers);
-    for (int r = 0; r < m->n_registers; r++) m->by_coordinate[r] = r;
+    for (int r = 0; r < m->n_registers; r++)
+        m->by_coordinate[r] = r;
     qsort_r(m->by_coordinate, (size_t)m->n_registers, sizeof(int), compare_registers, m);
     return m;
 }
 
-// ---- shared memory -----------------------------------------------------------------------------------------------
+// ---- shared memory --------------------------------------------------------------------------
 
 const kc_memory_map *kc_memory_map_create(kc_arena *arena, const kc_layout *layout) {
     if (!layout || !layout->memory) kc_bug("a shared buffer without a memory layout");
@@ -112,7 +119,8 @@ const kc_memory_map *kc_memory_map_create(kc_arena *arena, const kc_layout *layo
     for (int d = m->rank - 1; d >= 0; d--) {
         m->bits[d] = layout->log_tile[d];
         m->reps[d] = layout->reps[d];
-        for (int b = 0; b < m->bits[d]; b++) m->column[d][b] = inverse.column[flat++];
+        for (int b = 0; b < m->bits[d]; b++)
+            m->column[d][b] = inverse.column[flat++];
     }
     return m;
 }
@@ -126,6 +134,7 @@ int64_t kc_memory_map_linear(const kc_memory_map *m, int d, int64_t coordinate) 
 
 int64_t kc_memory_map_repeat(const kc_memory_map *m, const int64_t *coordinate) {
     int64_t index = 0;
-    for (int d = 0; d < m->rank; d++) index = index * m->reps[d] + (coordinate[d] >> m->bits[d]);
+    for (int d = 0; d < m->rank; d++)
+        index = index * m->reps[d] + (coordinate[d] >> m->bits[d]);
     return index * m->linear_size;
 }

@@ -1,4 +1,5 @@
-// A layout as code generation wants it: numbers in tables. Thread bits are lane bits, then warp bits: thread = warp * lanes + lane.
+// A layout as code generation wants it: numbers in tables. Thread bits are lane bits, then warp
+// bits: thread = warp * lanes + lane.
 //
 // The coordinate of register r of a thread along dimension d is
 //     (linear[r][d] XOR threads[b][d] over the set bits b of the thread) + repeats[r][d]
@@ -21,9 +22,10 @@ typedef struct {
     int *by_coordinate; // registers, sorted by coordinate
 } kc_tile_map;
 
-// Of a distributed layout, for warps of 2^lane_bits lanes and blocks of 2^thread_bits threads: threads that the layout does not
-// mention hold copies.
-const kc_tile_map *kc_tile_map_create(kc_arena *, const kc_layout *, int lane_bits, int thread_bits);
+// Of a distributed layout, for warps of 2^lane_bits lanes and blocks of 2^thread_bits threads:
+// threads that the layout does not mention hold copies.
+const kc_tile_map *kc_tile_map_create(kc_arena *, const kc_layout *, int lane_bits,
+                                      int thread_bits);
 
 // The lowest register whose own part of the coordinates is this; -1 when there is none.
 int kc_tile_map_find(const kc_tile_map *, const int64_t *coordinate);
@@ -33,8 +35,8 @@ static inline int64_t kc_tile_map_at(const kc_tile_map *m, int r, int d) {
 // All bits of dimension d that threads change.
 int64_t kc_tile_map_thread_mask(const kc_tile_map *, int d);
 
-// A memory layout's coordinates to offsets. Offset of a coordinate: XOR of column[d][bit] over the set bits of coordinate[d] below
-// bits[d], plus what whole repetitions add.
+// A memory layout's coordinates to offsets. Offset of a coordinate: XOR of column[d][bit] over the
+// set bits of coordinate[d] below bits[d], plus what whole repetitions add.
 typedef struct {
     int rank, bits[KC_LAYOUT_MAX_RANK];
     int64_t reps[KC_LAYOUT_MAX_RANK], linear_size;

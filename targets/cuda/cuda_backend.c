@@ -23,7 +23,7 @@ static const char *features(kc_arena *arena, const kc_target *target) {
     return kc_arena_printf(arena, "+ptx%d", (int)target->attributes.ptx_version);
 }
 
-// ---- PTX, then ptxas ----------------------------------------------------------------------------------------------
+// ---- PTX, then ptxas ------------------------------------------------------------------------
 
 typedef struct {
     LLVMMemoryBufferRef ptx;
@@ -38,7 +38,8 @@ static const char *find_ptxas(kc_build_job *job) {
     if (!ptxas) ptxas = kc_build_find_ptxas(job->arena);
     if (ptxas && *ptxas) return ptxas;
     kc_report(job->diag, KC_ERROR, (kc_loc){0, 0},
-              "a cubin needs ptxas, and there is none in KC_PTXAS, PATH or /usr/local/cuda/bin; install the CUDA "
+              "a cubin needs ptxas, and there is none in KC_PTXAS, PATH or /usr/local/cuda/bin; "
+              "install the CUDA "
               "toolkit's assembler, or build PTX alone with --images ptx");
     return NULL;
 }
@@ -46,13 +47,16 @@ static const char *find_ptxas(kc_build_job *job) {
 static bool assemble(kc_build_job *job, const char *ptxas, kc_diag *diag, assembled *out) {
     double seconds = job->options->assembler_seconds > 0 ? job->options->assembler_seconds : 120;
     out->ptx = kc_build_emit(job, LLVMAssemblyFile);
-    return out->ptx && kc_ptxas_assemble(job->arena, diag, ptxas, seconds, job->target->arch->name, LLVMGetBufferStart(out->ptx),
-                                         LLVMGetBufferSize(out->ptx), &out->cubin, &out->cubin_size, &out->kernels, &out->n_kernels);
+    return out->ptx &&
+           kc_ptxas_assemble(job->arena, diag, ptxas, seconds, job->target->arch->name,
+                             LLVMGetBufferStart(out->ptx), LLVMGetBufferSize(out->ptx), &out->cubin,
+                             &out->cubin_size, &out->kernels, &out->n_kernels);
 }
 
 static int64_t spills_of(const assembled *a) {
     int64_t sum = 0;
-    for (int i = 0; i < a->n_kernels; i++) sum += a->kernels[i].spills > 0 ? a->kernels[i].spills : 0;
+    for (int i = 0; i < a->n_kernels; i++)
+        sum += a->kernels[i].spills > 0 ? a->kernels[i].spills : 0;
     return sum;
 }
 
@@ -61,7 +65,8 @@ static void want_one_block(kc_build_job *job, const assembled *a) {
     for (int i = 0; i < a->n_kernels; i++) {
         LLVMValueRef function = LLVMGetNamedFunction(job->module, a->kernels[i].kernel);
         if (a->kernels[i].spills <= 0 || !function) continue;
-        LLVMAttributeRef one = LLVMCreateStringAttribute(LLVMGetModuleContext(job->module), "nvvm.minctasm", 13, "1", 1);
+        LLVMAttributeRef one = LLVMCreateStringAttribute(LLVMGetModuleContext(job->module),
+                                                         "nvvm.minctasm", 13, "1", 1);
         LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, one);
     }
 }
@@ -94,16 +99,18 @@ static bool finish_object(kc_build_job *job) {
 
 static bool finish(kc_build_job *job) {
     if (job->options->want & KC_BUILD_OBJECT) return finish_object(job);
-    return !(job->options->want & KC_BUILD_ASSEMBLY) || kc_build_emit_image(job, LLVMAssemblyFile, "ptx");
+    return !(job->options->want & KC_BUILD_ASSEMBLY) ||
+           kc_build_emit_image(job, LLVMAssemblyFile, "ptx");
 }
 
 const kc_backend kc_backend_cuda = {
     .kind = &kc_target_cuda,
     .initialize = initialize,
     .features = features,
-    // A short list costs a tenth of -O3 and gives the same registers: there is no memory to promote, and loops are the
-    // ones we want.
-    .passes = "always-inline,globaldce,function(early-cse,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,adce)",
+    // A short list costs a tenth of -O3 and gives the same registers: there is no memory to
+    // promote, and loops are the ones we want.
+    .passes = "always-inline,globaldce,function(early-cse,simplifycfg,loop-mssa(licm),gvn,"
+              "instcombine<no-verify-fixpoint>,adce)",
     .hooks = &kc_emit_hooks_cuda,
     .finish = finish,
 };

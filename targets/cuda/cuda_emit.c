@@ -30,13 +30,13 @@ static LLVMValueRef shuffle_index(kc_emit *e, LLVMValueRef value, LLVMValueRef s
     return kc_emit_intrinsic(e, "llvm.nvvm.shfl.sync.idx.i32", 0, NULL, 4, args);
 }
 
-// ---- predicated access: one instruction, no branch --------------------------------------------------------------
+// ---- predicated access: one instruction, no branch ------------------------------------------
 
 typedef struct {
-    LLVMTypeRef word;       // of a register
-    const char *suffix;     // .v4.b32
+    LLVMTypeRef word;   // of a register
+    const char *suffix; // .v4.b32
     char constraint;
-    int n;                  // registers
+    int n; // registers
 } shape;
 
 static shape shape_of(kc_emit *e, LLVMTypeRef type) {
@@ -44,7 +44,8 @@ static shape shape_of(kc_emit *e, LLVMTypeRef type) {
     LLVMTypeRef element = vector ? LLVMGetElementType(type) : type;
     int n = vector ? (int)LLVMGetVectorSize(type) : 1;
     if (element == e->i64) return (shape){element, n == 2 ? ".v2.b64" : ".b64", 'l', n};
-    if (element == e->i32) return (shape){element, n == 4 ? ".v4.b32" : n == 2 ? ".v2.b32" : ".b32", 'r', n};
+    if (element == e->i32)
+        return (shape){element, n == 4 ? ".v4.b32" : n == 2 ? ".v2.b32" : ".b32", 'r', n};
     return (shape){e->i16, element == e->i16 ? ".b16" : ".b8", 'h', 1};
 }
 
@@ -58,12 +59,14 @@ static LLVMValueRef word_of(kc_emit *e, const shape *s, LLVMValueRef value, int 
 static const char *operands(kc_emit *e, int first, int n) {
     if (n == 1) return kc_arena_printf(e->arena, "$%d", first);
     const char *text = kc_arena_printf(e->arena, "{$%d", first);
-    for (int i = 1; i < n; i++) text = kc_arena_printf(e->arena, "%s, $%d", text, first + i);
+    for (int i = 1; i < n; i++)
+        text = kc_arena_printf(e->arena, "%s, $%d", text, first + i);
     return kc_arena_printf(e->arena, "%s}", text);
 }
 
 static LLVMValueRef assemble(kc_emit *e, const shape *s, LLVMValueRef call, LLVMTypeRef type) {
-    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) return kc_emit_convert_int(e, call, type, false);
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
+        return kc_emit_convert_int(e, call, type, false);
     LLVMValueRef result = LLVMGetPoison(type);
     for (int i = 0; i < s->n; i++) {
         LLVMValueRef word = LLVMBuildExtractValue(e->builder, call, (unsigned)i, "");
@@ -73,7 +76,8 @@ static LLVMValueRef assemble(kc_emit *e, const shape *s, LLVMValueRef call, LLVM
 }
 
 // The outputs start as `otherwise`: tied operands.
-static LLVMValueRef load_masked(kc_emit *e, LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef otherwise, bool read_only) {
+static LLVMValueRef load_masked(kc_emit *e, LLVMValueRef pointer, LLVMValueRef mask,
+                                LLVMValueRef otherwise, bool read_only) {
     LLVMTypeRef type = LLVMTypeOf(otherwise), words[4];
     shape s = shape_of(e, type);
     LLVMValueRef args[6];
@@ -86,10 +90,13 @@ static LLVMValueRef load_masked(kc_emit *e, LLVMValueRef pointer, LLVMValueRef m
     }
     args[s.n] = mask;
     args[s.n + 1] = pointer;
-    const char *text = kc_arena_printf(e->arena, "@$%d ld.global%s%s %s, [$%d];", 2 * s.n, read_only ? ".nc" : "",
-                                       s.suffix, operands(e, 0, s.n), 2 * s.n + 1);
-    const char *constraints = kc_arena_printf(e->arena, "%s%s,b,l%s", outputs, tied, read_only ? "" : ",~{memory}");
-    LLVMTypeRef result = s.n == 1 ? s.word : LLVMStructTypeInContext(e->context, words, (unsigned)s.n, false);
+    const char *text =
+        kc_arena_printf(e->arena, "@$%d ld.global%s%s %s, [$%d];", 2 * s.n, read_only ? ".nc" : "",
+                        s.suffix, operands(e, 0, s.n), 2 * s.n + 1);
+    const char *constraints =
+        kc_arena_printf(e->arena, "%s%s,b,l%s", outputs, tied, read_only ? "" : ",~{memory}");
+    LLVMTypeRef result =
+        s.n == 1 ? s.word : LLVMStructTypeInContext(e->context, words, (unsigned)s.n, false);
     return assemble(e, &s, kc_emit_assembly(e, result, text, constraints, s.n + 2, args), type);
 }
 
@@ -101,7 +108,8 @@ static void store_masked(kc_emit *e, LLVMValueRef pointer, LLVMValueRef mask, LL
         args[2 + i] = word_of(e, &s, value, i);
         constraints = kc_arena_printf(e->arena, "%s,%c", constraints, s.constraint);
     }
-    const char *text = kc_arena_printf(e->arena, "@$0 st.global%s [$1], %s;", s.suffix, operands(e, 2, s.n));
+    const char *text =
+        kc_arena_printf(e->arena, "@$0 st.global%s [$1], %s;", s.suffix, operands(e, 2, s.n));
     kc_emit_assembly(e, LLVMVoidTypeInContext(e->context), text,
                      kc_arena_printf(e->arena, "%s,~{memory}", constraints), 2 + s.n, args);
 }

@@ -1,12 +1,14 @@
 // The cuda kind: its architectures as rows.
 #include "targets/kinds.h"
 
-// Opt-in shared memory of a block and shared memory of a multiprocessor, in KB, with what every architecture has.
+// Opt-in shared memory of a block and shared memory of a multiprocessor, in KB, with what every
+// architecture has.
 #define CUDA_SHARED(block, multiprocessor)                                                         \
     .warp_size = 32, .max_num_threads = 1024, .shared_banks = 32, .vector_bytes = 16,              \
-    .registers_per_multiprocessor = 65536, .max_registers = 255, .shared_memory_static = 48 * 1024,\
-    .shared_memory_reserved = ((multiprocessor) - (block)) * 1024, .max_shared_memory = (block)*1024,                             \
-    .shared_memory_per_multiprocessor = (multiprocessor)*1024
+    .registers_per_multiprocessor = 65536, .max_registers = 255,                                   \
+    .shared_memory_static = 48 * 1024,                                                             \
+    .shared_memory_reserved = ((multiprocessor) - (block)) * 1024,                                 \
+    .max_shared_memory = (block)*1024, .shared_memory_per_multiprocessor = (multiprocessor)*1024
 
 static const kc_target_arch archs[] = {
 #define ARCH(name_, portable_, example_, ...)                                                      \

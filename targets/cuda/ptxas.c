@@ -8,7 +8,7 @@
 
 static const kc_loc nowhere = {0, 0};
 
-// ---- finding it --------------------------------------------------------------------------------------------------
+// ---- finding it -----------------------------------------------------------------------------
 
 static bool executable(const char *path) {
     return access(path, X_OK) == 0;
@@ -37,14 +37,16 @@ const char *kc_build_ptxas_version(kc_arena *arena, const char *ptxas) {
     return found ? kc_arena_strndup(arena, found + 3, strspn(found + 3, "0123456789.")) : NULL;
 }
 
-// ---- what it says -------------------------------------------------------------------------------------------------
+// ---- what it says ---------------------------------------------------------------------------
 
 static int64_t number_before(const char *line, const char *end, const char *what) {
     const char *at = memmem(line, (size_t)(end - line), what, strlen(what));
     if (!at) return -1;
-    while (at > line && at[-1] == ' ') at--;
+    while (at > line && at[-1] == ' ')
+        at--;
     const char *digits = at;
-    while (digits > line && digits[-1] >= '0' && digits[-1] <= '9') digits--;
+    while (digits > line && digits[-1] >= '0' && digits[-1] <= '9')
+        digits--;
     return digits < at ? strtoll(digits, NULL, 10) : -1;
 }
 
@@ -63,12 +65,14 @@ static void read_line(kc_kernel_resources *k, const char *line, const char *end)
     }
 }
 
-// An entry function's lines follow its "Compiling entry function 'NAME'". A device function that stayed a call has
-// "Function properties for NAME" of its own: those lines are not the kernel's.
+// An entry function's lines follow its "Compiling entry function 'NAME'". A device function that
+// stayed a call has "Function properties for NAME" of its own: those lines are not the kernel's.
 int kc_ptxas_read_resources(kc_arena *arena, const char *text, kc_kernel_resources **out) {
-    static const char entry[] = "Compiling entry function '", properties[] = "Function properties for ";
+    static const char entry[] = "Compiling entry function '",
+                      properties[] = "Function properties for ";
     int count = 0, n = 0;
-    for (const char *at = text; (at = strstr(at, entry)); at++) count++;
+    for (const char *at = text; (at = strstr(at, entry)); at++)
+        count++;
     kc_kernel_resources *list = KC_NEW_ARRAY(arena, kc_kernel_resources, count + 1);
     bool own = false;
     for (const char *line = text; *line;) {
@@ -107,7 +111,8 @@ static const char *first_error(kc_arena *arena, const char *text) {
     const char *at = strstr(text, "error");
     if (!at) at = strstr(text, "fatal");
     if (!at) at = text;
-    while (at > text && at[-1] != '\n') at--;
+    while (at > text && at[-1] != '\n')
+        at--;
     size_t length = strcspn(at, "\n");
     return length ? kc_arena_strndup(arena, at, length) : "it printed nothing";
 }
@@ -135,10 +140,14 @@ static bool report_failure(kc_arena *arena, kc_diag *diag, const char *ptxas, do
     return false;
 }
 
-// ---- running it ---------------------------------------------------------------------------------------------------
+// ---- running it -----------------------------------------------------------------------------
 
 static bool usable(const char *data, size_t size) {
-    return data && size > 52 && !memcmp(data, "\x7f" "ELF", 4);
+    return data && size > 52 &&
+           !memcmp(data,
+                   "\x7f"
+                   "ELF",
+                   4);
 }
 
 static bool assemble(kc_arena *arena, kc_diag *diag, const char *ptxas, double seconds,
@@ -164,8 +173,10 @@ bool kc_ptxas_assemble(kc_arena *arena, kc_diag *diag, const char *ptxas, double
     if (ok) {
         *cubin = kc_process_read_file(arena, files[1], cubin_size);
         if (!usable(*cubin, *cubin_size)) {
-            kc_report(diag, KC_ERROR, nowhere, "ptxas (%s) ended well but wrote no cubin; set KC_PTXAS "
-                      "to another ptxas", ptxas);
+            kc_report(diag, KC_ERROR, nowhere,
+                      "ptxas (%s) ended well but wrote no cubin; set KC_PTXAS "
+                      "to another ptxas",
+                      ptxas);
             ok = false;
         }
     }

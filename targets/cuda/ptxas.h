@@ -4,8 +4,8 @@
 
 #include "targets/build.h"
 
-// Makes the cubin of job-independent PTX text. false: an error that says what ptxas did is in the sink. Findings of ptxas
-// (performance warnings) become warnings in the sink.
+// Makes the cubin of job-independent PTX text. false: an error that says what ptxas did is in the
+// sink. Findings of ptxas (performance warnings) become warnings in the sink.
 bool kc_ptxas_assemble(kc_arena *, kc_diag *, const char *ptxas, double seconds, const char *arch,
                        const char *ptx, size_t ptx_size, const char **cubin, size_t *cubin_size,
                        kc_kernel_resources **kernels, int *n_kernels);

@@ -37,8 +37,8 @@ static bool fail(kc_build_job *job, const char *what, const char *said) {
     return false;
 }
 
-// lld writes through a named temporary file, which a kill would leave behind; only its standard output needs no name. So for the
-// time of the link descriptor 1 is a memory file.
+// lld writes through a named temporary file, which a kill would leave behind; only its standard
+// output needs no name. So for the time of the link descriptor 1 is a memory file.
 static int link_to(int output, const char *input, char **said) {
     const char *argv[] = {"ld.lld", "-shared", "--no-undefined", "--threads=1", "-o", "-", input};
     fflush(stdout);
@@ -60,7 +60,8 @@ static bool link_object(kc_build_job *job, LLVMMemoryBufferRef object, int outpu
     snprintf(path, sizeof path, "/proc/self/fd/%d", input);
     int status = link_to(output, path, &said);
     close(input);
-    if (status) fail(job, "linking the code object failed", said ? said : "the linker said nothing");
+    if (status)
+        fail(job, "linking the code object failed", said ? said : "the linker said nothing");
     free(said);
     return status == 0;
 }
@@ -81,7 +82,8 @@ static bool add_object(kc_build_job *job, LLVMMemoryBufferRef object) {
 }
 
 static bool finish(kc_build_job *job) {
-    if ((job->options->want & KC_BUILD_ASSEMBLY) && !kc_build_emit_image(job, LLVMAssemblyFile, "asm"))
+    if ((job->options->want & KC_BUILD_ASSEMBLY) &&
+        !kc_build_emit_image(job, LLVMAssemblyFile, "asm"))
         return false;
     if (!(job->options->want & KC_BUILD_OBJECT)) return true;
     LLVMMemoryBufferRef object = kc_build_emit(job, LLVMObjectFile);
@@ -96,7 +98,8 @@ const kc_backend kc_backend_hip = {
     .initialize = initialize,
     .features = features,
     // amdgpu-attributor must come last: without it every kernel carries hidden arguments.
-    .passes = "always-inline,globaldce,function(early-cse,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,adce),amdgpu-attributor",
+    .passes = "always-inline,globaldce,function(early-cse,simplifycfg,loop-mssa(licm),gvn,"
+              "instcombine<no-verify-fixpoint>,adce),amdgpu-attributor",
     .hooks = &kc_emit_hooks_hip,
     .finish = finish,
 };

@@ -6,7 +6,7 @@
     .shared_memory_per_multiprocessor = (kilobytes)*1024
 
 // Wave64, 4 SIMDs with 512 registers a lane each.
-#define CDNA(banks)                                                                                    \
+#define CDNA(banks)                                                                                \
     .warp_size = 64, .max_num_threads = 1024, .shared_banks = (banks), .vector_bytes = 16,         \
     .registers_per_multiprocessor = 131072, .max_registers = 512,                                  \
     .threads_per_multiprocessor = 2048, .blocks_per_multiprocessor = 32, .fma_f32_per_cycle = 64

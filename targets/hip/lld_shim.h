@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-// argv[0] must be "ld.lld". Returns 0 when linked; else a malloc'd text of what lld said is in *said (NULL: nothing).
+// argv[0] must be "ld.lld". Returns 0 when linked; else a malloc'd text of what lld said is in
+// *said (NULL: nothing).
 int kc_lld_link(int argc, const char **argv, char **said);
 
 #ifdef __cplusplus

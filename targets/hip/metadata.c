@@ -1,5 +1,6 @@
-// A code object is an ELF file with a note "AMDGPU" of type 32 that holds a MessagePack map; its "amdhsa.kernels" is an array
-// of maps, one a kernel. Only what we look for is decoded, everything else is skipped.
+// A code object is an ELF file with a note "AMDGPU" of type 32 that holds a MessagePack map; its
+// "amdhsa.kernels" is an array of maps, one a kernel. Only what we look for is decoded, everything
+// else is skipped.
 #include "targets/hip/metadata.h"
 #include <elf.h>
 #include <string.h>
@@ -14,7 +15,8 @@ enum { MAX_DEPTH = 16 };
 static uint64_t take(reader *r, int bytes) {
     uint64_t value = 0;
     if (r->end - r->at < bytes) return r->bad = true, 0;
-    for (int i = 0; i < bytes; i++) value = value << 8 | *r->at++;
+    for (int i = 0; i < bytes; i++)
+        value = value << 8 | *r->at++;
     return value;
 }
 
@@ -36,15 +38,29 @@ static item text_item(reader *r, uint64_t length) {
 // Types with a size field of 1, 2, 4 or 8 bytes, by first byte.
 static item sized_item(reader *r, unsigned tag) {
     switch (tag) {
-    case 0xc4: case 0xc5: case 0xc6: return text_item(r, take(r, 1 << (tag - 0xc4))); // binary
-    case 0xcc: case 0xcd: case 0xce: case 0xcf: return (item){INTEGER, take(r, 1 << (tag - 0xcc)), NULL};
-    case 0xd0: case 0xd1: case 0xd2: case 0xd3: return (item){INTEGER, take(r, 1 << (tag - 0xd0)), NULL};
+    case 0xc4:
+    case 0xc5:
+    case 0xc6: return text_item(r, take(r, 1 << (tag - 0xc4))); // binary
+    case 0xcc:
+    case 0xcd:
+    case 0xce:
+    case 0xcf: return (item){INTEGER, take(r, 1 << (tag - 0xcc)), NULL};
+    case 0xd0:
+    case 0xd1:
+    case 0xd2:
+    case 0xd3: return (item){INTEGER, take(r, 1 << (tag - 0xd0)), NULL};
     case 0xca: take(r, 4); return (item){NOTHING, 0, NULL};
     case 0xcb: take(r, 8); return (item){NOTHING, 0, NULL};
-    case 0xd9: case 0xda: case 0xdb: return text_item(r, take(r, 1 << (tag - 0xd9)));
-    case 0xdc: case 0xdd: return (item){ARRAY, take(r, 2 << (tag - 0xdc)), NULL};
-    case 0xde: case 0xdf: return (item){MAP, take(r, 2 << (tag - 0xde)), NULL};
-    case 0xc0: case 0xc2: case 0xc3: return (item){INTEGER, tag == 0xc3, NULL};
+    case 0xd9:
+    case 0xda:
+    case 0xdb: return text_item(r, take(r, 1 << (tag - 0xd9)));
+    case 0xdc:
+    case 0xdd: return (item){ARRAY, take(r, 2 << (tag - 0xdc)), NULL};
+    case 0xde:
+    case 0xdf: return (item){MAP, take(r, 2 << (tag - 0xde)), NULL};
+    case 0xc0:
+    case 0xc2:
+    case 0xc3: return (item){INTEGER, tag == 0xc3, NULL};
     default: return r->bad = true, (item){NOTHING, 0, NULL};
     }
 }
@@ -64,7 +80,8 @@ static void skip(reader *r, int depth) {
     item i = next(r);
     if (depth > MAX_DEPTH) r->bad = true;
     uint64_t n = i.kind == MAP ? 2 * i.value : i.kind == ARRAY ? i.value : 0;
-    for (; n && !r->bad; n--) skip(r, depth + 1);
+    for (; n && !r->bad; n--)
+        skip(r, depth + 1);
 }
 
 static bool is(item key, const char *name) {
@@ -107,7 +124,8 @@ static int read_root(kc_arena *arena, reader r, kc_kernel_resources **out) {
         item kernels = next(&r);
         if (kernels.kind != ARRAY || kernels.value > (uint64_t)(r.end - r.at)) return -1;
         *out = KC_NEW_ARRAY(arena, kc_kernel_resources, kernels.value + 1);
-        for (uint64_t i = 0; i < kernels.value && !r.bad; i++) read_kernel(arena, &r, &(*out)[i]);
+        for (uint64_t i = 0; i < kernels.value && !r.bad; i++)
+            read_kernel(arena, &r, &(*out)[i]);
         return r.bad ? -1 : (int)kernels.value;
     }
     return -1;

@@ -1,5 +1,6 @@
-// Runs a block of a kernel on the host: LLVM IR is emitted with hooks that call back, compiled by clang, and every GPU thread is
-// a coroutine. Shuffles and barriers end a turn; all threads must end it alike. Nothing of a vendor's back end takes part.
+// Runs a block of a kernel on the host: LLVM IR is emitted with hooks that call back, compiled by
+// clang, and every GPU thread is a coroutine. Shuffles and barriers end a turn; all threads must
+// end it alike. Nothing of a vendor's back end takes part.
 #ifndef KC_TESTS_TARGETS_HOST_BLOCK_H
 #define KC_TESTS_TARGETS_HOST_BLOCK_H
 
@@ -11,7 +12,7 @@
 #include "targets/common/math/math_link.h"
 #include "tests/unit/targets/tile_text.h"
 
-// ---- hooks ---------------------------------------------------------------------------------------------------------
+// ---- hooks ----------------------------------------------------------------------------------
 
 static void host_kernel(kc_emit *e, LLVMValueRef function, int threads) {
     (void)e, (void)function, (void)threads;
@@ -34,16 +35,22 @@ static LLVMValueRef host_shuffle_index(kc_emit *e, LLVMValueRef value, LLVMValue
 }
 
 static LLVMValueRef host_shuffle_xor(kc_emit *e, LLVMValueRef value, int mask) {
-    return host_shuffle_index(e, value, LLVMBuildXor(e->builder, host_thread(e), kc_emit_i32(e, mask), ""));
+    return host_shuffle_index(e, value,
+                              LLVMBuildXor(e->builder, host_thread(e), kc_emit_i32(e, mask), ""));
 }
 
 static const kc_emit_hooks host_hooks = {
-    .kernel = host_kernel, .thread_id = host_thread, .program_id = host_program, .barrier = host_barrier,
-    .shuffle_xor = host_shuffle_xor, .shuffle_index = host_shuffle_index,
-    .load_masked = kc_emit_load_by_branch, .store_masked = kc_emit_store_by_branch,
+    .kernel = host_kernel,
+    .thread_id = host_thread,
+    .program_id = host_program,
+    .barrier = host_barrier,
+    .shuffle_xor = host_shuffle_xor,
+    .shuffle_index = host_shuffle_index,
+    .load_masked = kc_emit_load_by_branch,
+    .store_masked = kc_emit_store_by_branch,
 };
 
-// ---- coroutines ------------------------------------------------------------------------------------------------------
+// ---- coroutines -----------------------------------------------------------------------------
 
 enum { HOST_THREADS = 1024, HOST_STACK = 256 * 1024 };
 
@@ -127,11 +134,12 @@ static void host_run(void *library, int n, int program, void (*body)(void *), vo
             if (!host.done[host.current]) swapcontext(&host.scheduler, &host.threads[host.current]);
         }
         for (int t = 1; t < n; t++)
-            if (host.kind[t] != host.kind[0]) fail_msg("threads 0 and %d end a turn differently", t);
+            if (host.kind[t] != host.kind[0])
+                fail_msg("threads 0 and %d end a turn differently", t);
     }
 }
 
-// ---- compiling -------------------------------------------------------------------------------------------------------
+// ---- compiling ------------------------------------------------------------------------------
 
 static char host_directory[] = "/tmp/kc-host-XXXXXX";
 static bool host_available;
@@ -159,7 +167,8 @@ static char *host_emit(kc_arena *arena, const char *tile, const char *target_tex
     return copy;
 }
 
-// What the emitted code calls, shared memory, and rounding to bf16, which older run-time libraries lack.
+// What the emitted code calls, shared memory, and rounding to bf16, which older run-time libraries
+// lack.
 static const char host_helper[] =
     "#include <string.h>\n"
     "_Alignas(128) unsigned char kc_shared[1 << 18];\n"
@@ -188,9 +197,11 @@ static void *host_compile(kc_arena *arena, const char *text) {
     const char *ll = kc_arena_printf(arena, "%s/k%d.ll", host_directory, host_counter);
     const char *so = kc_arena_printf(arena, "%s/k%d.so", host_directory, host_counter++);
     host_write(ll, text);
-    const char *command = kc_arena_printf(
-        arena, "clang-22 -Wno-override-module -O1 -ffp-contract=off -mfma -mf16c -shared -fPIC -o %s %s %s/helper.o -lm 2>&1",
-        so, ll, host_directory);
+    const char *command =
+        kc_arena_printf(arena,
+                        "clang-22 -Wno-override-module -O1 -ffp-contract=off -mfma -mf16c -shared "
+                        "-fPIC -o %s %s %s/helper.o -lm 2>&1",
+                        so, ll, host_directory);
     if (system(command)) fail_msg("clang refuses %s", ll);
     void *library = dlopen(so, RTLD_NOW | RTLD_LOCAL);
     if (!library) fail_msg("%s", dlerror());
@@ -207,7 +218,8 @@ static int host_setup(void **state) {
     char path[64], command[160];
     snprintf(path, sizeof path, "%s/helper.c", host_directory);
     host_write(path, host_helper);
-    snprintf(command, sizeof command, "clang-22 -O1 -fPIC -c %s -o %s/helper.o", path, host_directory);
+    snprintf(command, sizeof command, "clang-22 -O1 -fPIC -c %s -o %s/helper.o", path,
+             host_directory);
     return system(command);
 }
 

@@ -1,5 +1,5 @@
-// Runs kernels from tile IR text in one of two ways: on the host, emission alone (host_block.h), or as PTX on the CUDA simulator, through
-// LLVM's back end. Tests say which with run_on.
+// Runs kernels from tile IR text in one of two ways: on the host, emission alone (host_block.h), or
+// as PTX on the CUDA simulator, through LLVM's back end. Tests say which with run_on.
 #ifndef KC_TESTS_TARGETS_RUN_BLOCK_H
 #define KC_TESTS_TARGETS_RUN_BLOCK_H
 
@@ -19,7 +19,7 @@ typedef struct {
 
 enum { RUN_MAX_ARGUMENTS = 8 };
 
-// ---- the simulator, by the driver interface --------------------------------------------------------------------------
+// ---- the simulator, by the driver interface -------------------------------------------------
 
 static void *simulator;
 
@@ -71,7 +71,8 @@ static void *simulator_load(kc_arena *arena, const char *tile) {
     return loaded;
 }
 
-static void simulator_run(void *module, const char *name, int threads, int grid, int shared, run_argument *arguments, int n) {
+static void simulator_run(void *module, const char *name, int threads, int grid, int shared,
+                          run_argument *arguments, int n) {
     uint64_t values[RUN_MAX_ARGUMENTS] = {0};
     void *pointers[RUN_MAX_ARGUMENTS], *function;
     for (int i = 0; i < n; i++) {
@@ -79,21 +80,28 @@ static void simulator_run(void *module, const char *name, int threads, int grid,
         values[i] = (uint64_t)arguments[i].value;
         if (!arguments[i].data) continue;
         DRIVER(cuMemAlloc_v2, (uint64_t *, size_t), &values[i], arguments[i].size);
-        DRIVER(cuMemcpyHtoD_v2, (uint64_t, const void *, size_t), values[i], arguments[i].data, arguments[i].size);
+        DRIVER(cuMemcpyHtoD_v2, (uint64_t, const void *, size_t), values[i], arguments[i].data,
+               arguments[i].size);
     }
     DRIVER(cuModuleGetFunction, (void **, void *, const char *), &function, module, name);
-    if (shared > 48 << 10) DRIVER(cuFuncSetAttribute, (void *, int, int), function, 8 /* most dynamic shared memory */, shared);
-    DRIVER(cuLaunchKernel, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **), function,
-           (unsigned)grid, 1, 1, (unsigned)threads, 1, 1, (unsigned)shared, NULL, pointers, NULL);
+    if (shared > 48 << 10)
+        DRIVER(cuFuncSetAttribute, (void *, int, int), function, 8 /* most dynamic shared memory */,
+               shared);
+    DRIVER(cuLaunchKernel,
+           (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
+            void **, void **),
+           function, (unsigned)grid, 1, 1, (unsigned)threads, 1, 1, (unsigned)shared, NULL,
+           pointers, NULL);
     DRIVER(cuCtxSynchronize, (void));
     for (int i = 0; i < n; i++) {
         if (!arguments[i].data) continue;
-        DRIVER(cuMemcpyDtoH_v2, (void *, uint64_t, size_t), arguments[i].data, values[i], arguments[i].size);
+        DRIVER(cuMemcpyDtoH_v2, (void *, uint64_t, size_t), arguments[i].data, values[i],
+               arguments[i].size);
         DRIVER(cuMemFree_v2, (uint64_t), values[i]);
     }
 }
 
-// ---- both --------------------------------------------------------------------------------------------------------------
+// ---- both -----------------------------------------------------------------------------------
 
 typedef struct {
     void *kernel;
@@ -109,7 +117,8 @@ static void host_body(void *context) {
 
 // `target` decides the warp size on the host; the simulator has 32 lanes.
 static void *run_compile(kc_arena *arena, const char *tile, const char *target) {
-    return run_on == RUN_ON_HOST ? host_compile(arena, host_emit(arena, tile, target)) : simulator_load(arena, tile);
+    return run_on == RUN_ON_HOST ? host_compile(arena, host_emit(arena, tile, target))
+                                 : simulator_load(arena, tile);
 }
 
 static void run_release(void *library) {
@@ -117,16 +126,20 @@ static void run_release(void *library) {
     else DRIVER(cuModuleUnload, (void *), library);
 }
 
-static void run_kernel(void *library, const char *name, int lanes, int threads, int grid, int shared, run_argument *arguments, int n) {
+static void run_kernel(void *library, const char *name, int lanes, int threads, int grid,
+                       int shared, run_argument *arguments, int n) {
     if (run_on == RUN_ON_SIMULATOR) {
         simulator_run(library, name, threads, grid, shared, arguments, n);
         return;
     }
     host_call call = {.kernel = dlsym(library, name)};
     assert_non_null(call.kernel);
-    for (int i = 0; i < n; i++) call.values[i] = arguments[i].data ? (uint64_t)(uintptr_t)arguments[i].data : (uint64_t)arguments[i].value;
+    for (int i = 0; i < n; i++)
+        call.values[i] = arguments[i].data ? (uint64_t)(uintptr_t)arguments[i].data
+                                           : (uint64_t)arguments[i].value;
     host.warp_size = lanes;
-    for (int p = 0; p < grid; p++) host_run(library, threads, p, host_body, &call);
+    for (int p = 0; p < grid; p++)
+        host_run(library, threads, p, host_body, &call);
 }
 
 // 0 when the tests can run here; they print why not.

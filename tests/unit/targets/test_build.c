@@ -1,5 +1,6 @@
-// Images for every architecture: everything that can be emitted goes through each back end, the assembler (where there is one) and
-// the linker; properties of the text; resources; and what happens when the assembler fails.
+// Images for every architecture: everything that can be emitted goes through each back end, the
+// assembler (where there is one) and the linker; properties of the text; resources; and what
+// happens when the assembler fails.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +53,7 @@ static void lacks(const kc_image *image, const char *text) {
     if (strstr(image->data, text)) fail_msg("'%s' should not be in\n%s", text, image->data);
 }
 
-// ---- every element operation ------------------------------------------------------------------------------------
+// ---- every element operation ----------------------------------------------------------------
 
 static const char *elements_text(kc_arena *arena, int warp_size, int *count) {
     char *text;
@@ -64,14 +65,23 @@ static const char *elements_text(kc_arena *arena, int warp_size, int *count) {
         for (int t = 0; t < KC_DTYPE_COUNT; t++)
             for (int to = 0; to < KC_DTYPE_COUNT; to++) {
                 const kc_op_info *row = &kc_op_table[op];
-                kc_dtype result = op == KC_OP_CAST ? (kc_dtype)to : row->rule == KC_RULE_COMPARE ? KC_bool : (kc_dtype)t;
-                if (!is_tile_elementwise(row) || !kc_dtype_table[t].built || !kc_dtype_table[to].built || result != (kc_dtype)to) continue;
+                kc_dtype result = op == KC_OP_CAST               ? (kc_dtype)to
+                                  : row->rule == KC_RULE_COMPARE ? KC_bool
+                                                                 : (kc_dtype)t;
+                if (!is_tile_elementwise(row) || !kc_dtype_table[t].built ||
+                    !kc_dtype_table[to].built || result != (kc_dtype)to)
+                    continue;
                 if (!accepts(row, (kc_dtype)t)) continue;
-                const char *expression = op == KC_OP_SELECT ? "select %vc, %vx, %vy"
-                                         : op == KC_OP_CAST ? kc_arena_printf(arena, "cast %%vx {dtype = %s}", kc_dtype_name(result))
-                                         : strchr(row->operands, ' ') ? kc_arena_printf(arena, "%s %%vx, %%vy", row->name)
-                                                                      : kc_arena_printf(arena, "%s %%vx", row->name);
-                fputs(element_kernel(arena, kc_arena_printf(arena, "k%d", (*count)++), expression, (kc_dtype)t, result), out);
+                const char *expression =
+                    op == KC_OP_SELECT ? "select %vc, %vx, %vy"
+                    : op == KC_OP_CAST
+                        ? kc_arena_printf(arena, "cast %%vx {dtype = %s}", kc_dtype_name(result))
+                    : strchr(row->operands, ' ')
+                        ? kc_arena_printf(arena, "%s %%vx, %%vy", row->name)
+                        : kc_arena_printf(arena, "%s %%vx", row->name);
+                fputs(element_kernel(arena, kc_arena_printf(arena, "k%d", (*count)++), expression,
+                                     (kc_dtype)t, result),
+                      out);
             }
     fclose(out);
     const char *copy = kc_arena_strdup(arena, text);
@@ -89,24 +99,31 @@ static void every_element(void **state) {
             int count, warp_size = (int)kind->archs[i].defaults.warp_size;
             const char *text = elements_text(arena, warp_size, &count);
             bool hip = !strcmp(kind->name, "hip");
-            kc_images images = build(arena, name, text, hip ? KC_BUILD_OBJECT : KC_BUILD_ASSEMBLY | (ptxas && i % 3 == 0 ? KC_BUILD_OBJECT : 0));
+            kc_images images =
+                build(arena, name, text,
+                      hip ? KC_BUILD_OBJECT
+                          : KC_BUILD_ASSEMBLY | (ptxas && i % 3 == 0 ? KC_BUILD_OBJECT : 0));
             assert_true(images.images[0].size > 10000);
             if (images.n_kernels) assert_int_equal(images.n_kernels, count);
             for (int j = 0; j < images.n_kernels; j++)
-                if (images.kernels[j].spills || images.kernels[j].registers < 1) fail_msg("%s spills", images.kernels[j].kernel);
+                if (images.kernels[j].spills || images.kernels[j].registers < 1)
+                    fail_msg("%s spills", images.kernels[j].kernel);
             kc_arena_destroy(arena);
         }
 }
 
-// ---- properties of a kernel ------------------------------------------------------------------------------------
+// ---- properties of a kernel -----------------------------------------------------------------
 
 static const char saxpy_text[] =
     "module @vectors {target = \"cuda:sm_80\"}\n"
-    "layout #0 = #layout<tile: 1024, reg: [1] [2] [512], lane: [4] [8] [16] [32] [64], warp: [128] [256]>\n"
-    "func @saxpy(%a: f32[], %x: f32[N], %y: f32[N]) -> (out: f32[N]ALIAS) dims {N: 0..2147483647} {\n"
+    "layout #0 = #layout<tile: 1024, reg: [1] [2] [512], lane: [4] [8] [16] [32] [64], warp: [128] "
+    "[256]>\n"
+    "func @saxpy(%a: f32[], %x: f32[N], %y: f32[N]) -> (out: f32[N]ALIAS) dims {N: 0..2147483647} "
+    "{\n"
     "  variant {workspace = 0} {\n"
     "    %out = output {name = \"out\"} : f32[N]\n"
-    "    kernel inputs(%a, %x, %y) outputs(%out) {name = \"saxpy_v0_k0\", grid = (N + 1023) // 1024, warps = 4} {\n"
+    "    kernel inputs(%a, %x, %y) outputs(%out) {name = \"saxpy_v0_k0\", grid = (N + 1023) // "
+    "1024, warps = 4} {\n"
     "    ^(%a: f32, %x: f32[N], %y: f32[N], %out: f32[N]):\n"
     "      %0 = program_id : i64\n"
     "      %1 = const {integer = 1024} : i64\n"
@@ -133,7 +150,8 @@ static const char *saxpy(kc_arena *arena, const char *alias) {
 static void ptx_properties(void **state) {
     (void)state;
     kc_arena *arena = kc_arena_create();
-    kc_images images = build(arena, "cuda:sm_80", saxpy(arena, ""), KC_BUILD_ASSEMBLY | KC_BUILD_LLVM);
+    kc_images images =
+        build(arena, "cuda:sm_80", saxpy(arena, ""), KC_BUILD_ASSEMBLY | KC_BUILD_LLVM);
     const kc_image *ptx = image_of(&images, "ptx");
     has(ptx, ".version 7.0");
     has(ptx, ".target sm_80");
@@ -148,15 +166,18 @@ static void ptx_properties(void **state) {
     lacks(ptx, "cvt.s64"); // offsets inside a tile are 32-bit
     assert_int_equal(ptx->data[ptx->size], 0);
     assert_int_equal(strlen(ptx->data), ptx->size);
-    has(image_of(&images, "llvm"), "define ptx_kernel void @saxpy_v0_k0(float %a, ptr addrspace(1) noalias readonly");
+    has(image_of(&images, "llvm"),
+        "define ptx_kernel void @saxpy_v0_k0(float %a, ptr addrspace(1) noalias readonly");
     kc_arena_destroy(arena);
 }
 
-// An output that may occupy an input: that input is not read through the read-only path; the other still is.
+// An output that may occupy an input: that input is not read through the read-only path; the other
+// still is.
 static void aliases(void **state) {
     (void)state;
     kc_arena *arena = kc_arena_create();
-    kc_images images = build(arena, "cuda:sm_80", saxpy(arena, " alias y"), KC_BUILD_ASSEMBLY | KC_BUILD_LLVM);
+    kc_images images =
+        build(arena, "cuda:sm_80", saxpy(arena, " alias y"), KC_BUILD_ASSEMBLY | KC_BUILD_LLVM);
     const char *ptx = image_of(&images, "ptx")->data;
     has(image_of(&images, "ptx"), "ld.global.nc.v4.b32");
     has(image_of(&images, "ptx"), "ld.global.v4.b32");
@@ -168,7 +189,8 @@ static void aliases(void **state) {
 static void amd_properties(void **state) {
     (void)state;
     kc_arena *arena = kc_arena_create();
-    kc_images images = build(arena, "hip:gfx1100", saxpy(arena, ""), KC_BUILD_ASSEMBLY | KC_BUILD_OBJECT);
+    kc_images images =
+        build(arena, "hip:gfx1100", saxpy(arena, ""), KC_BUILD_ASSEMBLY | KC_BUILD_OBJECT);
     has(image_of(&images, "asm"), "global_load_b128");
     has(image_of(&images, "asm"), "global_store_b128");
     has(image_of(&images, "asm"), ".kernarg_segment_size: 40"); // no hidden arguments
@@ -177,7 +199,10 @@ static void amd_properties(void **state) {
     assert_int_equal(images.kernels[0].spills, 0);
     assert_int_equal(images.kernels[0].shared, 0);
     assert_true(images.kernels[0].registers > 0 && images.kernels[0].scalar_registers > 0);
-    assert_memory_equal(image_of(&images, "hsaco")->data, "\x7f" "ELF", 4);
+    assert_memory_equal(image_of(&images, "hsaco")->data,
+                        "\x7f"
+                        "ELF",
+                        4);
     kc_arena_destroy(arena);
 }
 
@@ -186,8 +211,10 @@ static void deterministic(void **state) {
     static const char *const targets[] = {"cuda:sm_90a", "hip:gfx942"};
     for (int t = 0; t < 2; t++) {
         kc_arena *arena = kc_arena_create();
-        kc_images first = build(arena, targets[t], saxpy(arena, ""), KC_BUILD_ASSEMBLY | (t || ptxas ? KC_BUILD_OBJECT : 0));
-        kc_images second = build(arena, targets[t], saxpy(arena, ""), KC_BUILD_ASSEMBLY | (t || ptxas ? KC_BUILD_OBJECT : 0));
+        kc_images first = build(arena, targets[t], saxpy(arena, ""),
+                                KC_BUILD_ASSEMBLY | (t || ptxas ? KC_BUILD_OBJECT : 0));
+        kc_images second = build(arena, targets[t], saxpy(arena, ""),
+                                 KC_BUILD_ASSEMBLY | (t || ptxas ? KC_BUILD_OBJECT : 0));
         assert_int_equal(first.n_images, second.n_images);
         for (int i = 0; i < first.n_images; i++) {
             assert_int_equal(first.images[i].size, second.images[i].size);
@@ -199,20 +226,25 @@ static void deterministic(void **state) {
 
 static void refused(void **state) {
     (void)state;
-    static const struct { const char *from, *to, *part; } cases[] = {
+    static const struct {
+        const char *from, *to, *part;
+    } cases[] = {
         {"warps = 4", "warps = 64", "allows 1024 threads a block"},
-        {"warps = 4", "warps = 4, shared = 300000", "needs 300000 bytes of shared memory a block; sm_80 allows 166912"},
+        {"warps = 4", "warps = 4, shared = 300000",
+         "needs 300000 bytes of shared memory a block; sm_80 allows 166912"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kc_arena *arena = kc_arena_create();
         const char *text = saxpy(arena, ""), *at = strstr(text, cases[i].from);
-        text = kc_arena_printf(arena, "%.*s%s%s", (int)(at - text), text, cases[i].to, at + strlen(cases[i].from));
+        text = kc_arena_printf(arena, "%.*s%s%s", (int)(at - text), text, cases[i].to,
+                               at + strlen(cases[i].from));
         kc_diag *diag;
         kc_module *module = parse_tile(arena, text, &diag);
         assert_non_null(module);
         kc_build_options options = {.want = KC_BUILD_ASSEMBLY};
         kc_images images;
-        assert_false(kc_target_build(target_of(arena, "cuda:sm_80"), module, &options, arena, diag, &images));
+        assert_false(kc_target_build(target_of(arena, "cuda:sm_80"), module, &options, arena, diag,
+                                     &images));
         size_t size;
         char *said = kc_diag_serialize(diag, &size);
         assert_non_null(memmem(said, size, cases[i].part, strlen(cases[i].part)));
@@ -221,7 +253,7 @@ static void refused(void **state) {
     }
 }
 
-// ---- the assembler -------------------------------------------------------------------------------------------------
+// ---- the assembler --------------------------------------------------------------------------
 
 static void resources_text(void **state) {
     (void)state;
@@ -253,13 +285,17 @@ static void resources_text(void **state) {
     kc_arena_destroy(arena);
 }
 
-typedef struct { const char *name, *script, *part; } fake;
+typedef struct {
+    const char *name, *script, *part;
+} fake;
 
 static const fake fakes[] = {
-    {"fails", "#!/bin/sh\necho 'ptxas fatal   : no such thing' >&2\nexit 255\n", "failed with status 255: ptxas fatal   : no such thing"},
+    {"fails", "#!/bin/sh\necho 'ptxas fatal   : no such thing' >&2\nexit 255\n",
+     "failed with status 255: ptxas fatal   : no such thing"},
     {"silent", "#!/bin/sh\nexit 3\n", "failed with status 3: it printed nothing"},
     {"hangs", "#!/bin/sh\nsleep 60\n", "did not finish within 0.3 seconds"},
-    {"detached", "#!/bin/sh\nexec >/dev/null 2>&1\nsleep 60\n", "did not finish within 0.3 seconds"},
+    {"detached", "#!/bin/sh\nexec >/dev/null 2>&1\nsleep 60\n",
+     "did not finish within 0.3 seconds"},
     {"crashes", "#!/bin/sh\nkill -SEGV $$\n", "was ended by signal 11"},
     {"floods", "#!/bin/sh\nhead -c 3000000 /dev/zero\nexit 1\n", "failed with status 1"},
     {"nothing", "#!/bin/sh\nexit 0\n", "wrote no cubin"},
@@ -279,11 +315,13 @@ static void fake_assemblers(void **state) {
         chmod(path, 0755);
         kc_diag *diag;
         kc_module *module = parse_tile(arena, saxpy(arena, ""), &diag);
-        kc_build_options options = {.want = KC_BUILD_OBJECT, .ptxas = path, .assembler_seconds = 0.3};
+        kc_build_options options = {
+            .want = KC_BUILD_OBJECT, .ptxas = path, .assembler_seconds = 0.3};
         kc_images images;
         struct timespec before, after;
         clock_gettime(CLOCK_MONOTONIC, &before);
-        assert_false(kc_target_build(target_of(arena, "cuda:sm_80"), module, &options, arena, diag, &images));
+        assert_false(kc_target_build(target_of(arena, "cuda:sm_80"), module, &options, arena, diag,
+                                     &images));
         clock_gettime(CLOCK_MONOTONIC, &after);
         assert_true(after.tv_sec - before.tv_sec < 10);
         size_t size;
@@ -316,7 +354,8 @@ static void finding_ptxas(void **state) {
     kc_build_options options = {.want = KC_BUILD_OBJECT};
     kc_images images;
     setenv("KC_PTXAS", "", 1);
-    assert_false(kc_target_build(target_of(arena, "cuda:sm_80"), module, &options, arena, diag, &images));
+    assert_false(
+        kc_target_build(target_of(arena, "cuda:sm_80"), module, &options, arena, diag, &images));
     if (saved) setenv("KC_PTXAS", saved, 1);
     else unsetenv("KC_PTXAS");
     free(saved);
@@ -349,7 +388,7 @@ static void metadata_of_anything(void **state) {
     kc_arena_destroy(arena);
 }
 
-// ---- faults inside LLVM ----------------------------------------------------------------------------------------------
+// ---- faults inside LLVM ---------------------------------------------------------------------
 
 static void on_fatal(void *context, const char *text) {
     const int *pipe_end = context;
@@ -359,17 +398,20 @@ static void on_fatal(void *context, const char *text) {
 
 // Instructions of another architecture cannot be selected: LLVM gives up on the process.
 static void provoke(void) {
-    static const char ir[] = "declare void @llvm.nvvm.tcgen05.wait.ld()\n"
-                             "define ptx_kernel void @k() {\n call void @llvm.nvvm.tcgen05.wait.ld()\n ret void\n}\n";
+    static const char ir[] =
+        "declare void @llvm.nvvm.tcgen05.wait.ld()\n"
+        "define ptx_kernel void @k() {\n call void @llvm.nvvm.tcgen05.wait.ld()\n ret void\n}\n";
     LLVMContextRef context = LLVMContextCreate();
-    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(ir, strlen(ir), "k", true), out;
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(ir, strlen(ir), "k", true),
+                        out;
     LLVMModuleRef module;
     char *error = NULL;
     LLVMTargetRef target;
     if (LLVMParseIRInContext(context, buffer, &module, &error)) _exit(2);
     if (LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &target, &error)) _exit(3);
-    LLVMTargetMachineRef machine = LLVMCreateTargetMachine(target, "nvptx64-nvidia-cuda", "sm_75", "+ptx63", LLVMCodeGenLevelDefault,
-                                                           LLVMRelocPIC, LLVMCodeModelDefault);
+    LLVMTargetMachineRef machine =
+        LLVMCreateTargetMachine(target, "nvptx64-nvidia-cuda", "sm_75", "+ptx63",
+                                LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
     LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &error, &out);
     _exit(4);
 }
@@ -403,9 +445,17 @@ int main(void) {
     ptxas = kc_build_find_ptxas(arena);
     if (!ptxas) print_message("no ptxas: cubins are not built\n");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ptx_properties), cmocka_unit_test(aliases), cmocka_unit_test(amd_properties), cmocka_unit_test(deterministic),
-        cmocka_unit_test(refused), cmocka_unit_test(resources_text), cmocka_unit_test(fake_assemblers), cmocka_unit_test(finding_ptxas),
-        cmocka_unit_test(metadata_of_anything), cmocka_unit_test(fatal_errors), cmocka_unit_test(every_element),
+        cmocka_unit_test(ptx_properties),
+        cmocka_unit_test(aliases),
+        cmocka_unit_test(amd_properties),
+        cmocka_unit_test(deterministic),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(resources_text),
+        cmocka_unit_test(fake_assemblers),
+        cmocka_unit_test(finding_ptxas),
+        cmocka_unit_test(metadata_of_anything),
+        cmocka_unit_test(fatal_errors),
+        cmocka_unit_test(every_element),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     kc_arena_destroy(arena);

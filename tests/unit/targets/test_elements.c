@@ -1,5 +1,6 @@
-// What single element operations compute: the emitted LLVM IR is compiled for the host and run, over values where the rules
-// of the language matter, against plain statements of those rules. Needs clang; without it the test says so and is skipped.
+// What single element operations compute: the emitted LLVM IR is compiled for the host and run,
+// over values where the rules of the language matter, against plain statements of those rules.
+// Needs clang; without it the test says so and is skipped.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,26 +8,148 @@
 #include <math.h>
 #include "tests/unit/targets/run_block.h"
 
-// ---- values ------------------------------------------------------------------------------------------------------
+// ---- values ---------------------------------------------------------------------------------
 
 static const double float_values[] = {
-    0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, -2.5, 3, -3, 7, -7, 0.1, -0.1, 1e-3, 127, 128, -128, -129, 255, 256, 32767,
-    32768, -32769, 65504, 65519.999, 65520, 1e5, -1e5, 2147483647, 2147483648.0, -2147483648.0, -2147483649.0, 4294967296.0,
-    9223372036854775807.0, -9223372036854775808.0, 1e20, -1e20, 1e30, 3.4e38, 1e300, -1e300, 5e-324, 1e-310, 1e-40, -1e-40,
-    6e-8, 2.98e-8, 1.0009765625, 1.00048828125, 1.000488281250001, 0.99951171875, 1.00390625, 1.001953125, 1.0019531250000002,
-    0.333333333333333, 1e10, INFINITY, -INFINITY, NAN, 16777217, 0.25,
+    0.0,
+    -0.0,
+    1,
+    -1,
+    0.5,
+    -0.5,
+    1.5,
+    -1.5,
+    2.5,
+    -2.5,
+    3,
+    -3,
+    7,
+    -7,
+    0.1,
+    -0.1,
+    1e-3,
+    127,
+    128,
+    -128,
+    -129,
+    255,
+    256,
+    32767,
+    32768,
+    -32769,
+    65504,
+    65519.999,
+    65520,
+    1e5,
+    -1e5,
+    2147483647,
+    2147483648.0,
+    -2147483648.0,
+    -2147483649.0,
+    4294967296.0,
+    9223372036854775807.0,
+    -9223372036854775808.0,
+    1e20,
+    -1e20,
+    1e30,
+    3.4e38,
+    1e300,
+    -1e300,
+    5e-324,
+    1e-310,
+    1e-40,
+    -1e-40,
+    6e-8,
+    2.98e-8,
+    1.0009765625,
+    1.00048828125,
+    1.000488281250001,
+    0.99951171875,
+    1.00390625,
+    1.001953125,
+    1.0019531250000002,
+    0.333333333333333,
+    1e10,
+    INFINITY,
+    -INFINITY,
+    NAN,
+    16777217,
+    0.25,
 };
 static const int64_t int_values[] = {
-    0, 1, -1, 2, -2, 3, -3, 5, -5, 7, -7, 8, -8, 10, -10, 12, 13, -13, 31, 63, 64, 100, -100, 126, 127, -127, -128, 128, 200, 255,
-    256, 257, 1000, -1000, 32766, 32767, -32767, -32768, 32768, 65535, 65536, 16777215, 16777216, 16777217, -16777217, 33554435,
-    2147483646, 2147483647, -2147483647, -2147483647 - 1, 2147483648, 4294967295, 4294967296, 1099511627777, -1099511627777,
-    9007199254740993, 72057594037927937, 4611686018427387905, 9223372036854775806, INT64_MAX, -INT64_MAX, INT64_MIN, 1LL << 40,
+    0,
+    1,
+    -1,
+    2,
+    -2,
+    3,
+    -3,
+    5,
+    -5,
+    7,
+    -7,
+    8,
+    -8,
+    10,
+    -10,
+    12,
+    13,
+    -13,
+    31,
+    63,
+    64,
+    100,
+    -100,
+    126,
+    127,
+    -127,
+    -128,
+    128,
+    200,
+    255,
+    256,
+    257,
+    1000,
+    -1000,
+    32766,
+    32767,
+    -32767,
+    -32768,
+    32768,
+    65535,
+    65536,
+    16777215,
+    16777216,
+    16777217,
+    -16777217,
+    33554435,
+    2147483646,
+    2147483647,
+    -2147483647,
+    -2147483647 - 1,
+    2147483648,
+    4294967295,
+    4294967296,
+    1099511627777,
+    -1099511627777,
+    9007199254740993,
+    72057594037927937,
+    4611686018427387905,
+    9223372036854775806,
+    INT64_MAX,
+    -INT64_MAX,
+    INT64_MIN,
+    1LL << 40,
     (1LL << 55) + (1LL << 47) + 1,
 };
 enum { N = 64 };
-_Static_assert(sizeof float_values / sizeof *float_values == N && sizeof int_values / sizeof *int_values == N, "64 of each");
+_Static_assert(sizeof float_values / sizeof *float_values == N &&
+                   sizeof int_values / sizeof *int_values == N,
+               "64 of each");
 
-typedef struct { _Alignas(16) unsigned char at[N * 8]; } array;
+typedef struct {
+    _Alignas(16) unsigned char at[N * 8];
+} array;
 
 static void put_int(kc_dtype t, array *a, int i, int64_t v) {
     kc_dtype_store_i64(t, a->at + i * kc_dtype_bytes(t), v);
@@ -52,7 +175,7 @@ static bool same_bits(double a, double b) {
     return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
 }
 
-// ---- casts ---------------------------------------------------------------------------------------------------------
+// ---- casts ----------------------------------------------------------------------------------
 
 static int64_t wrap(kc_dtype t, int64_t v) {
     array a;
@@ -67,10 +190,12 @@ static double round_int(kc_dtype t, int64_t v) {
     int keep = kc_dtype_table[t].mantissa_bits + 1;
     unsigned __int128 size = v < 0 ? -(__int128)v : v;
     int bits = 0;
-    while (bits < 127 && size >> bits) bits++;
+    while (bits < 127 && size >> bits)
+        bits++;
     if (bits > keep) {
         int cut = bits - keep;
-        unsigned __int128 rest = size & (((unsigned __int128)1 << cut) - 1), half = (unsigned __int128)1 << (cut - 1);
+        unsigned __int128 rest = size & (((unsigned __int128)1 << cut) - 1),
+                          half = (unsigned __int128)1 << (cut - 1);
         size >>= cut;
         if (rest > half || (rest == half && (size & 1))) size++;
         size <<= cut;
@@ -84,14 +209,17 @@ static void check_cast(kc_dtype from, kc_dtype to, const array *x, const array *
     for (int i = 0; i < N; i++) {
         bool ok;
         bool from_float = kc_dtype_is_float(from), to_float = kc_dtype_is_float(to);
-        if (to == KC_bool) ok = get_int(to, o, i) == (from_float ? !(get(from, x, i) == 0) : get_int(from, x, i) != 0);
-        else if (from_float && to_float) ok = same_bits(get(to, o, i), kc_dtype_round(to, get(from, x, i)));
+        if (to == KC_bool)
+            ok = get_int(to, o, i) ==
+                 (from_float ? !(get(from, x, i) == 0) : get_int(from, x, i) != 0);
+        else if (from_float && to_float)
+            ok = same_bits(get(to, o, i), kc_dtype_round(to, get(from, x, i)));
         else if (from_float) ok = get_int(to, o, i) == kc_dtype_saturate(to, get(from, x, i));
         else if (to_float) ok = same_bits(get(to, o, i), round_int(to, get_int(from, x, i)));
         else ok = get_int(to, o, i) == wrap(to, get_int(from, x, i));
         if (!ok)
-            fail_msg("cast %s to %s of value %d (%.17g): got %.17g", kc_dtype_name(from), kc_dtype_name(to), i,
-                     get(from, x, i), get(to, o, i));
+            fail_msg("cast %s to %s of value %d (%.17g): got %.17g", kc_dtype_name(from),
+                     kc_dtype_name(to), i, get(from, x, i), get(to, o, i));
     }
 }
 
@@ -123,7 +251,8 @@ static void batch_compile(batch *b) {
 }
 
 static void batch_run(batch *b, int k, array *c, array *x, array *y, array *o) {
-    run_argument arguments[] = {{c, sizeof *c, 0}, {x, sizeof *x, 0}, {y, sizeof *y, 0}, {o, sizeof *o, 0}};
+    run_argument arguments[] = {
+        {c, sizeof *c, 0}, {x, sizeof *x, 0}, {y, sizeof *y, 0}, {o, sizeof *o, 0}};
     memset(o, 0x5a, sizeof *o);
     run_kernel(b->library, kc_arena_printf(b->arena, "kernel_%d", k), 32, 32, 1, 0, arguments, 4);
 }
@@ -134,11 +263,12 @@ static void batch_end(batch *b) {
     kc_arena_destroy(b->arena);
 }
 
-// ---- casts, run --------------------------------------------------------------------------------------------------
+// ---- casts, run -----------------------------------------------------------------------------
 
 static void one_cast(batch *b, kc_dtype from, kc_dtype to, bool execute) {
     if (!execute) {
-        batch_add(b, kc_arena_printf(b->arena, "cast %%vx {dtype = %s}", kc_dtype_name(to)), from, to);
+        batch_add(b, kc_arena_printf(b->arena, "cast %%vx {dtype = %s}", kc_dtype_name(to)), from,
+                  to);
         return;
     }
     array c, x, o;
@@ -162,7 +292,7 @@ static void casts(void **state) {
     batch_end(&b);
 }
 
-// ---- arithmetic -----------------------------------------------------------------------------------------------------
+// ---- arithmetic -----------------------------------------------------------------------------
 
 static int64_t expected_int(kc_opcode code, kc_dtype t, int64_t a, int64_t b, bool *any) {
     uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
@@ -183,7 +313,8 @@ static int64_t expected_int(kc_opcode code, kc_dtype t, int64_t a, int64_t b, bo
     case KC_OP_LE: return a <= b;
     case KC_OP_GT: return a > b;
     case KC_OP_GE: return a >= b;
-    case KC_OP_FLOORDIV: case KC_OP_MOD: {
+    case KC_OP_FLOORDIV:
+    case KC_OP_MOD: {
         if (b == 0) return *any = true, 0;
         if (b == -1) return code == KC_OP_MOD ? 0 : wrap(t, (int64_t)(0 - ua));
         int64_t q = a / b, r = a % b;
@@ -236,8 +367,10 @@ static double expected_float(kc_opcode code, kc_dtype t, double a, double b, dou
     case KC_OP_DIV: return R(a / b);
     case KC_OP_FLOORDIV: return floor_divide(t, a, b, &remainder);
     case KC_OP_MOD: return floor_divide(t, a, b, &remainder), remainder;
-    case KC_OP_MIN: return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
-    case KC_OP_MAX: return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
+    case KC_OP_MIN:
+        return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
+    case KC_OP_MAX:
+        return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
     case KC_OP_EQ: return a == b;
     case KC_OP_NE: return a != b;
     case KC_OP_LT: return a < b;
@@ -264,12 +397,14 @@ static bool close_enough(kc_dtype t, double got, double want, double bound) {
     double rounded = kc_dtype_round(t, want);
     if (bound == 0 || isnan(rounded) || isinf(rounded) || rounded == 0) {
         if (same_bits(got, rounded)) return true;
-        return bound > 0 && fabs(got - rounded) <= bound * kc_dtype_ulp(t, rounded); // near overflow and underflow
+        return bound > 0 && fabs(got - rounded) <=
+                                bound * kc_dtype_ulp(t, rounded); // near overflow and underflow
     }
     return fabs(got - want) <= (bound + 0.5) * kc_dtype_ulp(t, rounded);
 }
 
-static void check_op(kc_opcode code, kc_dtype t, kc_dtype result, const array *c, const array *x, const array *y, const array *o) {
+static void check_op(kc_opcode code, kc_dtype t, kc_dtype result, const array *c, const array *x,
+                     const array *y, const array *o) {
     for (int i = 0; i < N; i++) {
         bool any = false, ok;
         if (code == KC_OP_SELECT) {
@@ -278,20 +413,24 @@ static void check_op(kc_opcode code, kc_dtype t, kc_dtype result, const array *c
             ok = !memcmp(from->at + i * size, o->at + i * size, (size_t)size);
         } else if (kc_dtype_is_float(t)) {
             double bound, want = expected_float(code, t, get(t, x, i), get(t, y, i), &bound);
-            ok = result == KC_bool ? get_int(result, o, i) == (want != 0) : close_enough(t, get(t, o, i), want, bound);
+            ok = result == KC_bool ? get_int(result, o, i) == (want != 0)
+                                   : close_enough(t, get(t, o, i), want, bound);
         } else {
-            ok = get_int(result, o, i) == expected_int(code, t, get_int(t, x, i), get_int(t, y, i), &any) || any;
+            ok = get_int(result, o, i) ==
+                     expected_int(code, t, get_int(t, x, i), get_int(t, y, i), &any) ||
+                 any;
         }
         if (!ok)
-            fail_msg("%s of %s at %d: %.17g, %.17g gave %.17g", kc_op_table[code].name, kc_dtype_name(t), i, get(t, x, i),
-                     get(t, y, i), get(result, o, i));
+            fail_msg("%s of %s at %d: %.17g, %.17g gave %.17g", kc_op_table[code].name,
+                     kc_dtype_name(t), i, get(t, x, i), get(t, y, i), get(result, o, i));
     }
 }
 
 static const char *expression_of(kc_arena *arena, kc_opcode code) {
     const kc_op_info *row = &kc_op_table[code];
     if (code == KC_OP_SELECT) return "select %vc, %vx, %vy";
-    return kc_arena_printf(arena, strchr(row->operands, ' ') ? "%s %%vx, %%vy" : "%s %%vx", row->name);
+    return kc_arena_printf(arena, strchr(row->operands, ' ') ? "%s %%vx, %%vy" : "%s %%vx",
+                           row->name);
 }
 
 static void one_op(batch *b, kc_opcode code, kc_dtype t, bool execute) {
@@ -319,7 +458,8 @@ static void arithmetic(void **state) {
         for (int op = 0; op < KC_OP_COUNT; op++)
             for (int t = 0; t < KC_DTYPE_COUNT; t++) {
                 const kc_op_info *row = &kc_op_table[op];
-                bool wanted = kc_dtype_table[t].built && is_tile_elementwise(row) && accepts(row, (kc_dtype)t);
+                bool wanted = kc_dtype_table[t].built && is_tile_elementwise(row) &&
+                              accepts(row, (kc_dtype)t);
                 if (wanted && op != KC_OP_CAST) one_op(&b, (kc_opcode)op, (kc_dtype)t, execute);
             }
         if (!execute) batch_compile(&b);
@@ -331,8 +471,10 @@ static run_place places[] = {RUN_ON_HOST, RUN_ON_SIMULATOR};
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(casts, &places[0]), cmocka_unit_test_prestate(arithmetic, &places[0]),
-        cmocka_unit_test_prestate(casts, &places[1]), cmocka_unit_test_prestate(arithmetic, &places[1]),
+        cmocka_unit_test_prestate(casts, &places[0]),
+        cmocka_unit_test_prestate(arithmetic, &places[0]),
+        cmocka_unit_test_prestate(casts, &places[1]),
+        cmocka_unit_test_prestate(arithmetic, &places[1]),
     };
     return cmocka_run_group_tests(tests, run_setup, host_teardown);
 }

@@ -78,8 +78,9 @@ static void attributes(void **state) {
     assert_string_equal(kc_target_canonical(arena, t), "cuda:sm_90a,max_num_threads=512");
     // A default given by hand leaves no trace; order in the text does not matter.
     assert_string_equal(kc_target_canonical(arena, good("hip:gfx942,warp_size=64")), "hip:gfx942");
-    assert_string_equal(kc_target_canonical(arena, good("cuda:sm_80,clock=1000,max_num_threads=256")),
-                        "cuda:sm_80,max_num_threads=256,clock=1000");
+    assert_string_equal(
+        kc_target_canonical(arena, good("cuda:sm_80,clock=1000,max_num_threads=256")),
+        "cuda:sm_80,max_num_threads=256,clock=1000");
     assert_int_equal(good("cuda:sm_75")->attributes.max_shared_memory, 65536);
     assert_int_equal(good("cuda:sm_86")->attributes.max_shared_memory, 101376);
     assert_int_equal(good("hip:gfx950")->attributes.max_shared_memory, 163840);
@@ -119,7 +120,8 @@ static void errors(void **state) {
     bad("{\"kind\": \"cuda\", \"clock\": 1.5}", "needs an integer");
     bad("{\"kind\": \"cuda\", \"clock\": 1e300}", "needs an integer");
     bad("{\"kind\": \"cuda\", \"clock\": [[]]}", "needs an integer");
-    bad("\xff\xfe", "unknown target kind '?" "?'");
+    bad("\xff\xfe", "unknown target kind '?"
+                    "?'");
     char *big = malloc(100001);
     memset(big, '{', 100000);
     big[100000] = 0;
@@ -147,8 +149,11 @@ static void listing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_architecture), cmocka_unit_test(attributes), cmocka_unit_test(portable),
-        cmocka_unit_test(errors), cmocka_unit_test(listing),
+        cmocka_unit_test(every_architecture),
+        cmocka_unit_test(attributes),
+        cmocka_unit_test(portable),
+        cmocka_unit_test(errors),
+        cmocka_unit_test(listing),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

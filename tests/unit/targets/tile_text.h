@@ -17,7 +17,8 @@ static kc_module *parse_tile(kc_arena *arena, const char *text, kc_diag **diag) 
     return NULL;
 }
 
-// One tile of 64 elements along dimension 0 and 1 warp, whatever the warp size: 64 lanes, or 32 lanes and 2 registers.
+// One tile of 64 elements along dimension 0 and 1 warp, whatever the warp size: 64 lanes, or 32
+// lanes and 2 registers.
 static const char *line_layout(int warp_size) {
     return warp_size == 64 ? "#layout<tile: 64, lane: [1] [2] [4] [8] [16] [32]>"
                            : "#layout<tile: 64, reg: [1], lane: [2] [4] [8] [16] [32]>";
@@ -43,11 +44,13 @@ static inline bool is_tile_elementwise(const kc_op_info *row) {
 }
 
 static inline char *module_head(kc_arena *arena, int warp_size) {
-    return kc_arena_printf(arena, "module @m {target = \"cuda:sm_80\"}\nlayout #0 = %s\n", line_layout(warp_size));
+    return kc_arena_printf(arena, "module @m {target = \"cuda:sm_80\"}\nlayout #0 = %s\n",
+                           line_layout(warp_size));
 }
 
 // A function with a kernel of the same name: o = expression(c, x, y) on 64 elements.
-static inline char *element_kernel(kc_arena *arena, const char *name, const char *expression, kc_dtype from, kc_dtype to) {
+static inline char *element_kernel(kc_arena *arena, const char *name, const char *expression,
+                                   kc_dtype from, kc_dtype to) {
     const char *f = kc_dtype_name(from), *t = kc_dtype_name(to);
     return kc_arena_printf(
         arena,
