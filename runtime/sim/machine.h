@@ -131,7 +131,7 @@ typedef struct kcsim_function_info {
     size_t param_count;
     const kcsim_param *params;
     size_t param_bytes; /* offset + size of the last one */
-    int max_threads; /* per block: the least of .maxntid, .reqntid and what the registers allow */
+    int max_threads; /* per block: .reqntid, else .maxntid, else 1024 */
     int reqntid[3];  /* 0s when the kernel asks for none */
     int cluster[3];  /* 0s when none */
     size_t static_shared; /* bytes */
