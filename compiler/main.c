@@ -9,15 +9,20 @@
 #include "compiler/version.h"
 
 static const kc_command *const commands[] = {
-    &kc_command_build,   &kc_command_run,  &kc_command_verify,  &kc_command_bench,   &kc_command_inspect, &kc_command_link,
-    &kc_command_opt,     &kc_command_devices, &kc_command_targets, &kc_command_passes, &kc_command_doctor,  &kc_command_version,
+    &kc_command_build,   &kc_command_run,    &kc_command_verify, &kc_command_bench,
+    &kc_command_inspect, &kc_command_link,   &kc_command_opt,    &kc_command_devices,
+    &kc_command_targets, &kc_command_passes, &kc_command_doctor, &kc_command_version,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *out) {
-    fprintf(out, "usage: kc COMMAND [ARGUMENT]...\n\nkc %s compiles models of functions over tensors into fat binaries of GPU "
-                 "kernels.\n\n", KC_VERSION);
-    for (int i = 0; i < N_COMMANDS; i++) fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->meaning);
+    fprintf(out,
+            "usage: kc COMMAND [ARGUMENT]...\n\nkc %s compiles models of functions over tensors "
+            "into fat binaries of GPU "
+            "kernels.\n\n",
+            KC_VERSION);
+    for (int i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->meaning);
     fprintf(out, "\n`kc COMMAND --help` says more about one.\n");
 }
 
@@ -38,7 +43,10 @@ static int dispatch(int argc, char **argv) {
     }
     const kc_command *command = find(!strcmp(argv[1], "--version") ? "version" : argv[1]);
     if (!command) {
-        fprintf(stderr, "kc: '%s' is not a command\nusage: kc COMMAND [ARGUMENT]...\n`kc --help` lists the commands\n", argv[1]);
+        fprintf(stderr,
+                "kc: '%s' is not a command\nusage: kc COMMAND [ARGUMENT]...\n`kc --help` lists the "
+                "commands\n",
+                argv[1]);
         return KC_EXIT_USAGE;
     }
     kc_arena *arena = kc_arena_create();
@@ -47,7 +55,8 @@ static int dispatch(int argc, char **argv) {
     return status;
 }
 
-// Results that could not be written in full are not done: a full disk behind `kc ... > FILE` must not look like success.
+// Results that could not be written in full are not done: a full disk behind `kc ... > FILE` must
+// not look like success.
 static int flush_results(int status) {
     if (!fflush(stdout) && !ferror(stdout)) return status;
     if (errno == EPIPE) return status ? status : KC_EXIT_WRONG; // whoever reads has read enough

@@ -1,4 +1,5 @@
-// DIR/ab/cdef....kcr: 64 hexadecimal digits (SHA-256 of the rest), a newline, the records of the result.
+// DIR/ab/cdef....kcr: 64 hexadecimal digits (SHA-256 of the rest), a newline, the records of the
+// result.
 #include "compiler/build/cache.h"
 
 #include <errno.h>
@@ -27,7 +28,8 @@ struct kc_cache {
 static const char *fingerprint(kc_arena *arena, const char *path) {
     struct stat s;
     if (!path || !*path || stat(path, &s)) return "none";
-    return kc_arena_printf(arena, "%lld %lld.%09ld", (long long)s.st_size, (long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
+    return kc_arena_printf(arena, "%lld %lld.%09ld", (long long)s.st_size,
+                           (long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
 }
 
 static const char *key_of(kc_arena *arena, const kc_module *module, const kc_task_options *options,
@@ -37,8 +39,9 @@ static const char *key_of(kc_arena *arena, const kc_module *module, const kc_tas
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return NULL;
-    fprintf(out, "kc %s %s\nllvm %s\nptxas %s %s\n", KC_VERSION, fingerprint(arena, "/proc/self/exe"),
-            kc_build_llvm_version(), assembles && options->ptxas_version ? options->ptxas_version : "",
+    fprintf(out, "kc %s %s\nllvm %s\nptxas %s %s\n", KC_VERSION,
+            fingerprint(arena, "/proc/self/exe"), kc_build_llvm_version(),
+            assembles && options->ptxas_version ? options->ptxas_version : "",
             assembles ? fingerprint(arena, options->ptxas) : "");
     fprintf(out, "want %d explain %d whole %d\n", task->want, options->explain, !task->function);
     kc_module_print(module, out); // names the target too
@@ -52,7 +55,8 @@ static bool make_folder(const char *path) {
     return !mkdir(path, 0777) || errno == EEXIST;
 }
 
-kc_cache *kc_cache_open(kc_arena *arena, const kc_module *module, const kc_task_options *options, const kc_task *task) {
+kc_cache *kc_cache_open(kc_arena *arena, const kc_module *module, const kc_task_options *options,
+                        const kc_task *task) {
     const char *key = key_of(arena, module, options, task);
     if (!key || !make_folder(options->cache_dir)) return NULL;
     const char *folder = kc_arena_printf(arena, "%s/%.2s", options->cache_dir, key);
@@ -83,8 +87,8 @@ bool kc_cache_replay(kc_cache *cache, int out) {
     return ok;
 }
 
-void kc_cache_add(kc_cache *cache, kc_record_tag tag, const void *prefix, size_t prefix_size, const void *data,
-                  size_t size) {
+void kc_cache_add(kc_cache *cache, kc_record_tag tag, const void *prefix, size_t prefix_size,
+                  const void *data, size_t size) {
     kc_record_head head = {.tag = (uint32_t)tag, .size = prefix_size + size};
     fwrite(&head, sizeof head, 1, cache->records);
     if (prefix_size) fwrite(prefix, 1, prefix_size, cache->records);

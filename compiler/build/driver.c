@@ -12,14 +12,17 @@
 
 static const kc_loc nowhere = {0, 0};
 
-kc_build_run *kc_build_run_create(kc_arena *arena, const kc_build_request *request, const char *path) {
+kc_build_run *kc_build_run_create(kc_arena *arena, const kc_build_request *request,
+                                  const char *path) {
     kc_build_run *run = KC_NEW(arena, kc_build_run);
-    *run = (kc_build_run){.arena = arena, .request = request, .path = path, .options = request->options};
+    *run = (kc_build_run){
+        .arena = arena, .request = request, .path = path, .options = request->options};
     run->diag = kc_diag_create(arena, path, NULL, 0);
     return run;
 }
 
-// ---- the file ----------------------------------------------------------------------------------------------------------
+// ---- the file
+// ----------------------------------------------------------------------------------------------------------
 
 static bool ends_with(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);
@@ -32,7 +35,8 @@ static void release(void *data) {
 
 // The level at which the module has the fewest errors: none, if it is good IR of any kind.
 static int level_of(const kc_build_run *run) {
-    static const int levels[] = {KC_LEVEL_COMPOSITE, KC_LEVEL_TENSOR, KC_LEVEL_TILE, KC_LEVEL_LAYOUT};
+    static const int levels[] = {KC_LEVEL_COMPOSITE, KC_LEVEL_TENSOR, KC_LEVEL_TILE,
+                                 KC_LEVEL_LAYOUT};
     int best = KC_LEVEL_COMPOSITE, fewest = INT_MAX;
     for (int i = 0; i < 4; i++) {
         kc_diag *diag = kc_diag_create(run->arena, run->path, NULL, 0);
@@ -53,14 +57,17 @@ int kc_build_load(kc_build_run *run) {
     run->source = data;
     run->diag = kc_diag_create(run->arena, path, run->source, run->source_size);
     bool model = ends_with(path, ".yaml") || ends_with(path, ".yml");
-    run->module = model ? kc_frontend_load(run->arena, path, run->source, run->source_size, run->diag)
-                        : kc_module_parse(run->arena, run->source, run->source_size, run->diag);
+    run->module = model
+                      ? kc_frontend_load(run->arena, path, run->source, run->source_size, run->diag)
+                      : kc_module_parse(run->arena, run->source, run->source_size, run->diag);
     int level = run->module && run->request->any_level ? level_of(run) : KC_LEVEL_COMPOSITE;
-    if (run->module && !model && !kc_module_verify(run->module, level, run->diag)) run->module = NULL;
+    if (run->module && !model && !kc_module_verify(run->module, level, run->diag))
+        run->module = NULL;
     return run->module ? KC_EXIT_DONE : KC_EXIT_WRONG;
 }
 
-// ---- targets -----------------------------------------------------------------------------------------------------------
+// ---- targets
+// -----------------------------------------------------------------------------------------------------------
 
 static const kc_target *find_arch(const kc_build_run *run, const kc_target *target) {
     for (int i = 0; i < run->n_targets; i++)
@@ -74,11 +81,13 @@ static bool same(kc_arena *arena, const kc_target *a, const kc_target *b) {
 
 static int most_targets(void) {
     int n = 0;
-    for (int i = 0; i < kc_target_kind_count(); i++) n += kc_target_kind_at(i)->n_archs;
+    for (int i = 0; i < kc_target_kind_count(); i++)
+        n += kc_target_kind_at(i)->n_archs;
     return n;
 }
 
-// A package has one build of an architecture, so the same one with other attributes is a conflict, not a second build.
+// A package has one build of an architecture, so the same one with other attributes is a conflict,
+// not a second build.
 static bool add_target(kc_build_run *run, const kc_target *target, const char **error) {
     const kc_target *present = find_arch(run, target);
     const char *kind = run->request->only_kind;
@@ -88,9 +97,10 @@ static bool add_target(kc_build_run *run, const kc_target *target, const char **
         return false;
     }
     if (present && !same(run->arena, present, target)) {
-        *error = kc_arena_printf(run->arena, "%s is asked for twice with different attributes: '%s' and '%s'; keep one",
-                                 target->arch->name, kc_target_canonical(run->arena, present),
-                                 kc_target_canonical(run->arena, target));
+        *error = kc_arena_printf(
+            run->arena, "%s is asked for twice with different attributes: '%s' and '%s'; keep one",
+            target->arch->name, kc_target_canonical(run->arena, present),
+            kc_target_canonical(run->arena, target));
         return false;
     }
     if (!present) run->targets[run->n_targets++] = target;
@@ -116,17 +126,20 @@ static bool is_cuda(const kc_target *target) {
     return !strcmp(target->kind->name, "cuda");
 }
 
-// PTX without a suffix is what newer GPUs can take. (AMD's generic code objects are targets of their own, to be asked for.)
+// PTX without a suffix is what newer GPUs can take. (AMD's generic code objects are targets of
+// their own, to be asked for.)
 static void add_portable(kc_build_run *run) {
     kc_images_choice images = run->request->images;
     if (run->request->single || run->request->no_portable || images == KC_IMAGES_CUBIN) return;
     for (int i = 0; i < run->n_asked; i++) {
         const kc_target *portable = kc_target_portable(run->arena, run->targets[i]);
-        if (portable && is_cuda(portable) && !find_arch(run, portable)) run->targets[run->n_targets++] = portable;
+        if (portable && is_cuda(portable) && !find_arch(run, portable))
+            run->targets[run->n_targets++] = portable;
     }
 }
 
-// ---- tools -------------------------------------------------------------------------------------------------------------
+// ---- tools
+// -------------------------------------------------------------------------------------------------------------
 
 static bool any_cuda(const kc_build_run *run) {
     for (int i = 0; i < run->n_targets; i++)
@@ -146,12 +159,15 @@ static bool choose_assembler(kc_build_run *run) {
     if (!wanted || found) return true;
     if (demanded) {
         kc_report(run->diag, KC_ERROR, nowhere,
-                  "a cubin needs ptxas, and there is none in KC_PTXAS, PATH or /usr/local/cuda/bin; install the CUDA toolkit's "
+                  "a cubin needs ptxas, and there is none in KC_PTXAS, PATH or "
+                  "/usr/local/cuda/bin; install the CUDA toolkit's "
                   "assembler and set KC_PTXAS to it, or build PTX alone with --images ptx");
         return false;
     }
-    run->note = "no ptxas was found, so there are no cubins: the driver compiles the PTX when the package is loaded";
-    kc_report(run->diag, KC_NOTE, nowhere, "%s (set KC_PTXAS to an assembler, or say --images ptx)", run->note);
+    run->note = "no ptxas was found, so there are no cubins: the driver compiles the PTX when the "
+                "package is loaded";
+    kc_report(run->diag, KC_NOTE, nowhere, "%s (set KC_PTXAS to an assembler, or say --images ptx)",
+              run->note);
     return true;
 }
 
@@ -163,7 +179,8 @@ static int images_wanted(const kc_build_run *run, int target) {
     return KC_BUILD_ASSEMBLY | (object ? KC_BUILD_OBJECT : 0);
 }
 
-// ---- functions and tasks -------------------------------------------------------------------------------------------------
+// ---- functions and tasks
+// -------------------------------------------------------------------------------------------------
 
 static bool is_wanted(const kc_build_request *request, const char *name) {
     for (int i = 0; i < request->n_functions; i++)
@@ -175,15 +192,16 @@ static bool check_functions(kc_build_run *run) {
     bool ok = true;
     const char *known = "";
     KC_FOR_OPS(func, run->module->body)
-        known = kc_arena_printf(run->arena, "%s%s%s", known, *known ? " " : "", kc_func_name(func));
+    known = kc_arena_printf(run->arena, "%s%s%s", known, *known ? " " : "", kc_func_name(func));
     for (int i = 0; i < run->request->n_functions; i++) {
         const char *name = run->request->functions[i];
         if (kc_func_find(run->module, name)) continue;
-        kc_report(run->diag, KC_ERROR, nowhere, "--function %s: the model has no such function; it has: %s", name, known);
+        kc_report(run->diag, KC_ERROR, nowhere,
+                  "--function %s: the model has no such function; it has: %s", name, known);
         ok = false;
     }
     KC_FOR_OPS(func, run->module->body)
-        if (!is_wanted(run->request, kc_func_name(func))) kc_op_erase(func);
+    if (!is_wanted(run->request, kc_func_name(func))) kc_op_erase(func);
     if (ok && !run->module->body->first) {
         kc_report(run->diag, KC_ERROR, nowhere, "the model has no function");
         ok = false;
@@ -200,7 +218,8 @@ static void make_tasks(kc_build_run *run) {
         for (int t = 0; t < run->n_targets; t++)
             run->tasks[run->n_tasks++] = (kc_task){.function = whole ? NULL : kc_func_name(func),
                                                    .loc = whole ? nowhere : func->loc,
-                                                   .target = run->targets[t], .want = images_wanted(run, t)};
+                                                   .target = run->targets[t],
+                                                   .want = images_wanted(run, t)};
     run->results = KC_NEW_ARRAY(run->arena, kc_task_result, run->n_tasks);
 }
 
@@ -214,14 +233,16 @@ int kc_build_choose(kc_build_run *run) {
 
 int kc_build_compile(kc_build_run *run) {
     const char *error;
-    if (!kc_tasks_run(run->arena, run->module, &run->options, run->tasks, run->n_tasks, run->results, &error)) {
+    if (!kc_tasks_run(run->arena, run->module, &run->options, run->tasks, run->n_tasks,
+                      run->results, &error)) {
         kc_report(run->diag, KC_ERROR, nowhere, "%s", error);
         return KC_EXIT_FAULT;
     }
     return kc_build_merge(run);
 }
 
-// ---- the package -----------------------------------------------------------------------------------------------------------
+// ---- the package
+// -----------------------------------------------------------------------------------------------------------
 
 static const char *attributes_json(kc_arena *arena, const kc_target *target) {
     const char *text = NULL;
@@ -229,7 +250,8 @@ static const char *attributes_json(kc_arena *arena, const kc_target *target) {
         kc_target usual = {target->kind, target->arch, target->arch->defaults};
         int64_t value = kc_target_get(target, i);
         if (value == kc_target_get(&usual, i)) continue;
-        text = kc_arena_printf(arena, "%s\"%s\": %lld", text ? kc_arena_printf(arena, "%s, ", text) : "{",
+        text = kc_arena_printf(arena, "%s\"%s\": %lld",
+                               text ? kc_arena_printf(arena, "%s, ", text) : "{",
                                kc_target_attribute_table[i].name, (long long)value);
     }
     return text ? kc_arena_printf(arena, "%s}", text) : NULL;
@@ -247,9 +269,11 @@ static void add_images(kc_package *p, kc_package_target *to, const kc_task_resul
     for (int i = 0; i < 3; i++) {
         const kc_image *image = find_image(result, roles[i]);
         if (!image) continue;
-        size_t terminator = !strcmp(roles[i], "ptx"); // the NUL that follows the text belongs to the image
+        size_t terminator =
+            !strcmp(roles[i], "ptx"); // the NUL that follows the text belongs to the image
         to->images[to->n_images++] = p->n_images;
-        p->images[p->n_images++] = (kc_offload_image){to->triple, to->arch, roles[i], image->data, image->size + terminator};
+        p->images[p->n_images++] = (kc_offload_image){to->triple, to->arch, roles[i], image->data,
+                                                      image->size + terminator};
     }
 }
 
@@ -260,7 +284,8 @@ static void add_function(kc_build_run *run, kc_package *p, const kc_op *func, in
     for (int t = 0; t < run->n_targets; t++) {
         const kc_target *target = run->targets[t];
         kc_package_target *to = &f->targets[f->n_targets++];
-        *to = (kc_package_target){target->kind->name, target->arch->name, attributes_json(run->arena, target),
+        *to = (kc_package_target){target->kind->name, target->arch->name,
+                                  attributes_json(run->arena, target),
                                   .variants = run->results[first_task + t].variants};
         add_images(p, to, &run->results[first_task + t]);
     }
@@ -271,17 +296,22 @@ static void add_ir(kc_build_run *run, kc_package *p) {
     char *text = kc_module_to_text(run->module, &size);
     if (!text) kc_bug("out of memory");
     kc_arena_defer(run->arena, release, text);
-    for (int i = 0; i < p->n_functions; i++) p->functions[i].ir = p->n_images;
+    for (int i = 0; i < p->n_functions; i++)
+        p->functions[i].ir = p->n_images;
     p->images[p->n_images++] = (kc_offload_image){"kc", "ir", "ir", text, size};
 }
 
 void kc_build_pack(kc_build_run *run) {
-    kc_package p = {.module = run->module->name, .kc = KC_VERSION, .llvm = kc_build_llvm_version(),
-                    .ptxas = run->options.ptxas_version, .note = run->note};
+    kc_package p = {.module = run->module->name,
+                    .kc = KC_VERSION,
+                    .llvm = kc_build_llvm_version(),
+                    .ptxas = run->options.ptxas_version,
+                    .note = run->note};
     p.images = KC_NEW_ARRAY(run->arena, kc_offload_image, 2 * run->n_tasks + 1);
     p.functions = KC_NEW_ARRAY(run->arena, kc_package_function, run->n_tasks);
     int task = 0;
-    for (const kc_op *func = run->module->body->first; func; func = func->next, task += run->n_targets)
+    for (const kc_op *func = run->module->body->first; func;
+         func = func->next, task += run->n_targets)
         add_function(run, &p, func, task);
     if (!run->request->strip) add_ir(run, &p);
     char *data = NULL;

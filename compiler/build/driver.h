@@ -19,9 +19,9 @@ typedef struct {
     kc_images_choice images;
     bool no_portable; // no suffix-free PTX beside a suffixed architecture
     bool strip;       // no tensor IR for device `ref`
-    int single;       // not 0: no package, but these outputs of whole modules (KC_BUILD_*, KC_TASK_*)
+    int single; // not 0: no package, but these outputs of whole modules (KC_BUILD_*, KC_TASK_*)
     const char *only_kind; // the kind of target that `single` is for, or NULL
-    bool any_level;   // IR text may be of any level, not only as the frontend makes it
+    bool any_level;        // IR text may be of any level, not only as the frontend makes it
     kc_task_options options;
 } kc_build_request;
 
@@ -34,7 +34,7 @@ typedef struct {
     size_t source_size;
     kc_diag *diag;
     kc_module *module;
-    kc_task_options options; // of the request, completed
+    kc_task_options options;   // of the request, completed
     const kc_target **targets; // in order of request, each once
     int n_targets, n_asked;    // those after n_asked were added: suffix-free PTX
     const char *note;
@@ -46,18 +46,19 @@ typedef struct {
 } kc_build_run;
 
 kc_build_run *kc_build_run_create(kc_arena *, const kc_build_request *, const char *path);
-// First of all: the targets, which depend on the command line alone. False: *error says which is wrong and what is right.
+// First of all: the targets, which depend on the command line alone. False: *error says which is
+// wrong and what is right.
 bool kc_build_targets(kc_build_run *, const char **error);
 
 // The steps after that. Each returns an exit status and has reported what is wrong in run->diag.
-int kc_build_load(kc_build_run *);    // model file, or IR text when it does not end in .yaml or .yml
-int kc_build_choose(kc_build_run *);  // functions, tools, tasks
+int kc_build_load(kc_build_run *);   // model file, or IR text when it does not end in .yaml or .yml
+int kc_build_choose(kc_build_run *); // functions, tools, tasks
 int kc_build_compile(kc_build_run *); // the workers; diagnostics merged
 void kc_build_pack(kc_build_run *);
 int kc_build_all(kc_build_run *); // all of them
 
-// merge.c: what the workers reported, each user error once, faults with function, target and stage. KC_EXIT_DONE if all
-// tasks are done.
+// merge.c: what the workers reported, each user error once, faults with function, target and stage.
+// KC_EXIT_DONE if all tasks are done.
 int kc_build_merge(kc_build_run *);
 
 #endif

@@ -1,5 +1,6 @@
-// Every target compiles the same function, so the same mistake comes back from each: it is told once. What has no place
-// in the file (an assembler's failure, a fault) is told with the function and the targets it concerns.
+// Every target compiles the same function, so the same mistake comes back from each: it is told
+// once. What has no place in the file (an assembler's failure, a fault) is told with the function
+// and the targets it concerns.
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ typedef struct {
 static entry *find(const merger *m, kc_severity severity, kc_loc loc, const char *text) {
     for (int i = 0; i < m->n; i++) {
         entry *e = &m->entries[i];
-        if (e->severity == severity && e->loc.line == loc.line && e->loc.column == loc.column && !strcmp(e->text, text))
+        if (e->severity == severity && e->loc.line == loc.line && e->loc.column == loc.column &&
+            !strcmp(e->text, text))
             return e;
     }
     return NULL;
@@ -41,8 +43,10 @@ static void append(merger *m, entry e) {
     m->entries[m->n++] = e;
 }
 
-// Returns whether the entry is new. Notes follow what they belong to, so they are never looked up by themselves.
-static bool add(merger *m, const kc_task *task, kc_severity severity, kc_loc loc, const char *text) {
+// Returns whether the entry is new. Notes follow what they belong to, so they are never looked up
+// by themselves.
+static bool add(merger *m, const kc_task *task, kc_severity severity, kc_loc loc,
+                const char *text) {
     entry *present = severity == KC_NOTE ? NULL : find(m, severity, loc, text);
     if (present) {
         present->others++;
@@ -53,11 +57,13 @@ static bool add(merger *m, const kc_task *task, kc_severity severity, kc_loc loc
     return true;
 }
 
-// ---- what workers reported ------------------------------------------------------------------------------------------------
+// ---- what workers reported
+// ------------------------------------------------------------------------------------------------
 
 static kc_severity severity_of(const kcrt_json *item) {
     const kcrt_json *severity = kcrt_json_get(item, "severity");
-    if (!severity || severity->kind != KCRT_JSON_STRING || !strcmp(severity->text, "error")) return KC_ERROR;
+    if (!severity || severity->kind != KCRT_JSON_STRING || !strcmp(severity->text, "error"))
+        return KC_ERROR;
     return strcmp(severity->text, "note") ? KC_WARNING : KC_NOTE;
 }
 
@@ -70,7 +76,8 @@ static void add_reported(merger *m, const kc_task *task, const kc_task_result *r
     kcrt_arena arena = {0};
     const char *error;
     size_t at;
-    kcrt_json *list = kcrt_json_parse(&arena, result->diagnostics, strlen(result->diagnostics), &error, &at);
+    kcrt_json *list =
+        kcrt_json_parse(&arena, result->diagnostics, strlen(result->diagnostics), &error, &at);
     if (!list) kc_bug("a worker's diagnostics cannot be read at %zu: %s", at, error);
     bool fresh = false;
     for (const kcrt_json *item = list->first; item; item = item->next) {
@@ -83,30 +90,36 @@ static void add_reported(merger *m, const kc_task *task, const kc_task_result *r
     kcrt_arena_release(&arena);
 }
 
-// ---- faults -------------------------------------------------------------------------------------------------------------
+// ---- faults
+// -------------------------------------------------------------------------------------------------------------
 
 // The last line that says something.
 static const char *last_line(kc_arena *arena, const char *text) {
     size_t size = strlen(text);
-    while (size && text[size - 1] == '\n') size--;
+    while (size && text[size - 1] == '\n')
+        size--;
     size_t start = size;
-    while (start && text[start - 1] != '\n') start--;
+    while (start && text[start - 1] != '\n')
+        start--;
     return kc_arena_strndup(arena, text + start, size - start);
 }
 
 static void add_fault(merger *m, const kc_task *task, const kc_task_result *result) {
     kc_arena *arena = m->run->arena;
     const char *said = last_line(arena, result->said);
-    const char *text = kc_arena_printf(arena, "a fault inside kc while compiling %s, in %s: %s%s%s%s", kc_task_name(arena, task),
-                                       result->stage ? result->stage : "the start", result->fault, *said ? " (" : "", said,
-                                       *said ? ")" : "");
+    const char *text =
+        kc_arena_printf(arena, "a fault inside kc while compiling %s, in %s: %s%s%s%s",
+                        kc_task_name(arena, task), result->stage ? result->stage : "the start",
+                        result->fault, *said ? " (" : "", said, *said ? ")" : "");
     append(m, (entry){KC_ERROR, task->loc, text, NULL, 0});
 }
 
 static void report(kc_build_run *run, const entry *e) {
     if (!e->who) kc_report(run->diag, e->severity, e->loc, "%s", e->text);
     else if (!e->others) kc_report(run->diag, e->severity, e->loc, "%s: %s", e->who, e->text);
-    else kc_report(run->diag, e->severity, e->loc, "%s, and %d more: %s", e->who, e->others, e->text);
+    else
+        kc_report(run->diag, e->severity, e->loc, "%s, and %d more: %s", e->who, e->others,
+                  e->text);
 }
 
 int kc_build_merge(kc_build_run *run) {
@@ -116,10 +129,13 @@ int kc_build_merge(kc_build_run *run) {
         const kc_task_result *result = &run->results[i];
         if (result->diagnostics) add_reported(&m, &run->tasks[i], result);
         if (result->end == KC_TASK_FAULT) add_fault(&m, &run->tasks[i], result);
-        else if (*result->said) add(&m, &run->tasks[i], KC_WARNING, (kc_loc){0, 0}, last_line(run->arena, result->said));
+        else if (*result->said)
+            add(&m, &run->tasks[i], KC_WARNING, (kc_loc){0, 0},
+                last_line(run->arena, result->said));
         if (result->end == KC_TASK_FAULT) status = KC_EXIT_FAULT;
         else if (result->end == KC_TASK_REFUSED && status == KC_EXIT_DONE) status = KC_EXIT_WRONG;
     }
-    for (int i = 0; i < m.n; i++) report(run, &m.entries[i]);
+    for (int i = 0; i < m.n; i++)
+        report(run, &m.entries[i]);
     return status;
 }

@@ -1,4 +1,5 @@
-// Forks workers, reads what they send, watches the clock. All of a job's output is collected before it is looked at.
+// Forks workers, reads what they send, watches the clock. All of a job's output is collected before
+// it is looked at.
 #include "compiler/build/pool.h"
 
 #include <errno.h>
@@ -47,14 +48,18 @@ static int cpus(void) {
     return n < 1 ? 1 : n;
 }
 
-// ---- starting ----------------------------------------------------------------------------------------------------------
+// ---- starting
+// ----------------------------------------------------------------------------------------------------------
 
-// The worker dies with its parent, holds no descriptor of other workers, and its stderr is ours to read later.
+// The worker dies with its parent, holds no descriptor of other workers, and its stderr is ours to
+// read later.
 static _Noreturn void become_worker(const pool *p, const slot *s, pid_t parent, int out) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(3);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); // a fault is reported, not left in the user's folder
-    for (int i = 0; i < p->n_running; i++) close(p->slots[i].pipe), close(p->slots[i].errors);
+    setrlimit(RLIMIT_CORE,
+              &(struct rlimit){0, 0}); // a fault is reported, not left in the user's folder
+    for (int i = 0; i < p->n_running; i++)
+        close(p->slots[i].pipe), close(p->slots[i].errors);
     dup2(s->errors, 2);
     p->jobs->work(p->jobs->context, s->job, out);
     _exit(0);
@@ -85,7 +90,8 @@ static bool start(pool *p, int job) {
     return true;
 }
 
-// ---- ending ------------------------------------------------------------------------------------------------------------
+// ---- ending
+// ------------------------------------------------------------------------------------------------------------
 
 static const char *read_errors(kc_arena *arena, int file) {
     off_t size = lseek(file, 0, SEEK_END);
@@ -99,9 +105,11 @@ static const char *read_errors(kc_arena *arena, int file) {
 
 // What a worker died of; NULL when it did not.
 static const char *describe_death(const pool *p, const slot *s, int status) {
-    if (s->late) return kc_arena_printf(p->arena, "not finished after %g seconds", p->jobs->seconds);
+    if (s->late)
+        return kc_arena_printf(p->arena, "not finished after %g seconds", p->jobs->seconds);
     if (WIFSIGNALED(status))
-        return kc_arena_printf(p->arena, "ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+        return kc_arena_printf(p->arena, "ended by signal %d (%s)", WTERMSIG(status),
+                               strsignal(WTERMSIG(status)));
     int code = WEXITSTATUS(status);
     return code ? kc_arena_printf(p->arena, "ended with status %d before it was done", code) : NULL;
 }
@@ -109,8 +117,10 @@ static const char *describe_death(const pool *p, const slot *s, int status) {
 static void finish(pool *p, int index) {
     slot s = p->slots[index];
     int status = 0;
-    while (waitpid(s.process, &status, 0) < 0 && errno == EINTR) continue;
-    kc_pool_end end = {describe_death(p, &s, status), s.data, s.size, read_errors(p->arena, s.errors)};
+    while (waitpid(s.process, &status, 0) < 0 && errno == EINTR)
+        continue;
+    kc_pool_end end = {describe_death(p, &s, status), s.data, s.size,
+                       read_errors(p->arena, s.errors)};
     close(s.pipe);
     close(s.errors);
     p->slots[index] = p->slots[--p->n_running];
@@ -146,7 +156,10 @@ static void wait_for_some(pool *p) {
         if (p->slots[i].deadline < nearest) nearest = p->slots[i].deadline;
     }
     double left = (nearest - now()) * 1000;
-    int ready = poll(list, (nfds_t)p->n_running, left < 1 ? 1 : left > 60000 ? 60000 : (int)left + 1);
+    int ready = poll(list, (nfds_t)p->n_running,
+                     left < 1       ? 1
+                     : left > 60000 ? 60000
+                                    : (int)left + 1);
     // Backwards: finish() moves the last slot into the place of the one that ends.
     for (int i = p->n_running - 1; i >= 0; i--) {
         if (ready > 0 && list[i].revents && !receive(&p->slots[i])) finish(p, i);

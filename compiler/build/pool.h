@@ -1,5 +1,5 @@
-// Forked workers: each job runs in a process of its own, with a time limit, and sends bytes to the parent. A job that dies or
-// hangs takes nobody along.
+// Forked workers: each job runs in a process of its own, with a time limit, and sends bytes to the
+// parent. A job that dies or hangs takes nobody along.
 #ifndef KC_COMPILER_BUILD_POOL_H
 #define KC_COMPILER_BUILD_POOL_H
 
@@ -9,10 +9,10 @@
 #include "ir/arena.h"
 
 typedef struct {
-    const char *died;  // NULL: it ended by itself with status 0; else what happened
-    const char *data;  // what it sent, valid during the call
+    const char *died; // NULL: it ended by itself with status 0; else what happened
+    const char *data; // what it sent, valid during the call
     size_t size;
-    const char *said;  // what it wrote to its stderr (the first 64 KB), "" if nothing; in the arena
+    const char *said; // what it wrote to its stderr (the first 64 KB), "" if nothing; in the arena
 } kc_pool_end;
 
 typedef struct {

@@ -15,10 +15,11 @@ bool kc_record_write_bytes(int file, const void *data, size_t size) {
     return true;
 }
 
-bool kc_record_write(int file, kc_record_tag tag, const void *prefix, size_t prefix_size, const void *data,
-                     size_t size) {
+bool kc_record_write(int file, kc_record_tag tag, const void *prefix, size_t prefix_size,
+                     const void *data, size_t size) {
     kc_record_head head = {.tag = (uint32_t)tag, .size = prefix_size + size};
-    return kc_record_write_bytes(file, &head, sizeof head) && kc_record_write_bytes(file, prefix, prefix_size) &&
+    return kc_record_write_bytes(file, &head, sizeof head) &&
+           kc_record_write_bytes(file, prefix, prefix_size) &&
            kc_record_write_bytes(file, data, size);
 }
 
@@ -30,10 +31,12 @@ typedef struct {
 
 static void read_image(reader *r, const char *data, size_t size) {
     size_t role = strnlen(data, size) + 1;
-    if (role > size || r->out->n_images == (int)(sizeof r->out->images / sizeof *r->out->images)) return;
+    if (role > size || r->out->n_images == (int)(sizeof r->out->images / sizeof *r->out->images))
+        return;
     // A copy, so that a NUL follows the bytes.
-    r->out->images[r->out->n_images++] = (kc_image){kc_arena_strdup(r->arena, data),
-                                                    kc_arena_strndup(r->arena, data + role, size - role), size - role};
+    r->out->images[r->out->n_images++] =
+        (kc_image){kc_arena_strdup(r->arena, data),
+                   kc_arena_strndup(r->arena, data + role, size - role), size - role};
 }
 
 // Room for one more item of an arena array.
@@ -54,8 +57,9 @@ static void read_dump(reader *r, const char *data, size_t size) {
     size_t name = strnlen(data, size) + 1;
     if (name > size) return;
     out->dumps = grow(r->arena, out->dumps, out->n_dumps, &r->dumps_capacity, sizeof *out->dumps);
-    out->dumps[out->n_dumps++] = (kc_task_dump){index, kc_arena_strdup(r->arena, data),
-                                                kc_arena_strndup(r->arena, data + name, size - name)};
+    out->dumps[out->n_dumps++] =
+        (kc_task_dump){index, kc_arena_strdup(r->arena, data),
+                       kc_arena_strndup(r->arena, data + name, size - name)};
 }
 
 static void read_time(reader *r, const char *data, size_t size) {
@@ -64,8 +68,8 @@ static void read_time(reader *r, const char *data, size_t size) {
     if (size <= sizeof seconds) return;
     memcpy(&seconds, data, sizeof seconds);
     out->times = grow(r->arena, out->times, out->n_times, &r->times_capacity, sizeof *out->times);
-    out->times[out->n_times++] =
-        (kc_task_time){kc_arena_strndup(r->arena, data + sizeof seconds, size - sizeof seconds), seconds};
+    out->times[out->n_times++] = (kc_task_time){
+        kc_arena_strndup(r->arena, data + sizeof seconds, size - sizeof seconds), seconds};
 }
 
 static bool read_record(reader *r, uint32_t tag, const char *data, size_t size) {

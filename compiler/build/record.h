@@ -24,10 +24,12 @@ typedef struct {
 } kc_record_head;
 
 // Writes in full; false when the parent is gone.
-bool kc_record_write(int file, kc_record_tag, const void *prefix, size_t prefix_size, const void *data, size_t size);
+bool kc_record_write(int file, kc_record_tag, const void *prefix, size_t prefix_size,
+                     const void *data, size_t size);
 bool kc_record_write_bytes(int file, const void *data, size_t size);
-// Reads a whole stream into a result; false when it is not well formed (a record cut short at the end is ignored).
-// `end` is KC_TASK_DONE or KC_TASK_REFUSED only if the stream says so, else KC_TASK_FAULT.
+// Reads a whole stream into a result; false when it is not well formed (a record cut short at the
+// end is ignored). `end` is KC_TASK_DONE or KC_TASK_REFUSED only if the stream says so, else
+// KC_TASK_FAULT.
 bool kc_record_read(kc_arena *, const char *data, size_t size, kc_task_result *out);
 
 #endif

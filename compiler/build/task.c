@@ -13,8 +13,8 @@ typedef struct {
 } batch;
 
 const char *kc_task_name(kc_arena *arena, const kc_task *task) {
-    return kc_arena_printf(arena, "%s for %s:%s", task->function ? task->function : "the module", task->target->kind->name,
-                           task->target->arch->name);
+    return kc_arena_printf(arena, "%s for %s:%s", task->function ? task->function : "the module",
+                           task->target->kind->name, task->target->arch->name);
 }
 
 static void work(void *context, int job, int out) {
@@ -25,13 +25,15 @@ static void work(void *context, int job, int out) {
 static void done(void *context, int job, const kc_pool_end *end) {
     batch *b = context;
     kc_task_result *result = &b->results[job];
-    if (!kc_record_read(b->arena, end->data, end->size, result) || end->died) result->end = KC_TASK_FAULT;
-    if (result->end == KC_TASK_FAULT && !result->fault) result->fault = end->died ? end->died : "it ended before it was done";
+    if (!kc_record_read(b->arena, end->data, end->size, result) || end->died)
+        result->end = KC_TASK_FAULT;
+    if (result->end == KC_TASK_FAULT && !result->fault)
+        result->fault = end->died ? end->died : "it ended before it was done";
     result->said = end->said;
 }
 
-bool kc_tasks_run(kc_arena *arena, kc_module *module, const kc_task_options *options, const kc_task *tasks, int n,
-                  kc_task_result *results, const char **error) {
+bool kc_tasks_run(kc_arena *arena, kc_module *module, const kc_task_options *options,
+                  const kc_task *tasks, int n, kc_task_result *results, const char **error) {
     batch b = {arena, module, options, tasks, results};
     double seconds = options->seconds > 0 ? options->seconds : DEFAULT_SECONDS;
     kc_pool pool = {options->jobs, seconds, &b, work, done};

@@ -1,5 +1,5 @@
-// In the worker: one function, all passes, code generation. Everything goes to the parent as records as soon as it is
-// there, so that the parent knows what was going on when a worker dies.
+// In the worker: one function, all passes, code generation. Everything goes to the parent as
+// records as soon as it is there, so that the parent knows what was going on when a worker dies.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +27,14 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// ---- records ---------------------------------------------------------------------------------------------------------
+// ---- records
+// ---------------------------------------------------------------------------------------------------------
 
-static void send(worker *w, kc_record_tag tag, const void *prefix, size_t prefix_size, const void *data, size_t size) {
+static void send(worker *w, kc_record_tag tag, const void *prefix, size_t prefix_size,
+                 const void *data, size_t size) {
     if (!kc_record_write(w->out, tag, prefix, prefix_size, data, size)) _exit(3); // nobody listens
-    bool kept = tag == KC_RECORD_IMAGE || tag == KC_RECORD_VARIANTS || tag == KC_RECORD_EXPLAIN || tag == KC_RECORD_DONE;
+    bool kept = tag == KC_RECORD_IMAGE || tag == KC_RECORD_VARIANTS || tag == KC_RECORD_EXPLAIN ||
+                tag == KC_RECORD_DONE;
     if (w->cache && kept) kc_cache_add(w->cache, tag, prefix, prefix_size, data, size);
 }
 
@@ -40,7 +43,8 @@ static void send_text(worker *w, kc_record_tag tag, const char *text) {
 }
 
 static void send_time(worker *w, const char *name, double seconds) {
-    if (w->options->time_passes) send(w, KC_RECORD_TIME, &seconds, sizeof seconds, name, strlen(name));
+    if (w->options->time_passes)
+        send(w, KC_RECORD_TIME, &seconds, sizeof seconds, name, strlen(name));
 }
 
 static void send_image(worker *w, const kc_image *image) {
@@ -69,15 +73,18 @@ static void on_out_of_memory(void *context) {
     _exit(3);
 }
 
-// ---- passes ----------------------------------------------------------------------------------------------------------
+// ---- passes
+// ----------------------------------------------------------------------------------------------------------
 
 static void dump(void *context, const kc_pass *pass, int index, const kc_module *module) {
     (void)index; // passes run one at a time here, and count from 0 each time
     worker *w = context;
     int32_t place = 0;
-    while (w->passes[place] != pass) place++;
+    while (w->passes[place] != pass)
+        place++;
     size_t size, name = strlen(pass->name) + 1;
-    char *text = kc_module_to_text(module, &size), *prefix = kc_arena_alloc(w->arena, sizeof place + name);
+    char *text = kc_module_to_text(module, &size),
+         *prefix = kc_arena_alloc(w->arena, sizeof place + name);
     if (!text) kc_bug("out of memory");
     memcpy(prefix, &place, sizeof place);
     memcpy(prefix + sizeof place, pass->name, name);
@@ -89,14 +96,16 @@ static void timed(void *context, const kc_pass *pass, double seconds) {
     send_time(context, pass->name, seconds);
 }
 
-// Ops that a pass works on, where levels alone do not say it: passes before `plan` see no variants, those after it nothing else.
+// Ops that a pass works on, where levels alone do not say it: passes before `plan` see no variants,
+// those after it nothing else.
 static bool arranged(const worker *w, const kc_pass *pass) {
     bool planned = true, fused = true;
     KC_FOR_OPS(func, w->module->body)
-        KC_FOR_OPS(op, func->body) {
-            planned = planned && (op->code == KC_OP_VARIANT);
-            fused = fused && (op->code == KC_OP_FUSION || op->code == KC_OP_RETURN || op->code == KC_OP_SCHEDULE);
-        }
+    KC_FOR_OPS(op, func->body) {
+        planned = planned && (op->code == KC_OP_VARIANT);
+        fused = fused && (op->code == KC_OP_FUSION || op->code == KC_OP_RETURN ||
+                          op->code == KC_OP_SCHEDULE);
+    }
     if (pass == &kc_pass_plan) return fused;
     return pass == &kc_pass_tile ? planned : true;
 }
@@ -107,13 +116,18 @@ static bool check(worker *w, int level, const kc_pass *pass) {
     int errors = kc_diag_errors(w->diag);
     if (kc_module_verify(w->module, level, w->diag) && (!pass || arranged(w, pass))) return true;
     kc_report(w->diag, kc_diag_errors(w->diag) > errors ? KC_NOTE : KC_ERROR, (kc_loc){0, 0},
-              "%s cannot work on this IR; `kc passes` shows their order", pass ? kc_arena_printf(w->arena, "pass %s", pass->name) : "code generation");
+              "%s cannot work on this IR; `kc passes` shows their order",
+              pass ? kc_arena_printf(w->arena, "pass %s", pass->name) : "code generation");
     return false;
 }
 
 static bool run_passes(worker *w) {
-    kc_pipeline_options options = {.dump_after = w->options->dump_after, .dump = dump, .dump_context = w,
-                                   .timed = timed, .timed_context = w, .explain = w->options->explain};
+    kc_pipeline_options options = {.dump_after = w->options->dump_after,
+                                   .dump = dump,
+                                   .dump_context = w,
+                                   .timed = timed,
+                                   .timed_context = w,
+                                   .explain = w->options->explain};
     for (const kc_pass *const *pass = w->passes; *pass; pass++) {
         const kc_pass *const only[] = {*pass, NULL};
         send_text(w, KC_RECORD_STAGE, kc_arena_printf(w->arena, "pass %s", (*pass)->name));
@@ -123,20 +137,24 @@ static bool run_passes(worker *w) {
     return true;
 }
 
-// ---- code generation -------------------------------------------------------------------------------------------------
+// ---- code generation
+// -------------------------------------------------------------------------------------------------
 
 static bool generate(worker *w, kc_images *images) {
     int want = w->task->want & (KC_BUILD_LLVM | KC_BUILD_ASSEMBLY | KC_BUILD_OBJECT);
     if (!want) return true;
-    // The assembler's limit is below the worker's, so that a hanging one is told apart from a fault of ours.
-    kc_build_options options = {.want = want, .ptxas = w->options->ptxas, .assembler_seconds = 0.7 * w->options->seconds};
+    // The assembler's limit is below the worker's, so that a hanging one is told apart from a fault
+    // of ours.
+    kc_build_options options = {
+        .want = want, .ptxas = w->options->ptxas, .assembler_seconds = 0.7 * w->options->seconds};
     send_text(w, KC_RECORD_STAGE, "code generation");
     if (!check(w, KC_LEVEL_LAYOUT, NULL)) return false;
     kc_build_on_fatal(on_fatal, w);
     double start = now();
     bool ok = kc_target_build(w->task->target, w->module, &options, w->arena, w->diag, images);
     send_time(w, "code generation", now() - start);
-    for (int i = 0; ok && i < images->n_images; i++) send_image(w, &images->images[i]);
+    for (int i = 0; ok && i < images->n_images; i++)
+        send_image(w, &images->images[i]);
     return ok;
 }
 
@@ -180,7 +198,8 @@ static void send_diagnostics(worker *w) {
     free(text);
 }
 
-// ---- entry -----------------------------------------------------------------------------------------------------------
+// ---- entry
+// -----------------------------------------------------------------------------------------------------------
 
 // The module is this process's own copy: the other functions are only unlinked.
 static void isolate(kc_module *module, const char *function) {
@@ -203,7 +222,8 @@ static void finish(worker *w, bool ok) {
 }
 
 void kc_task_work(kc_module *module, const kc_task_options *options, const kc_task *task, int out) {
-    worker w = {.module = module, .options = options, .task = task, .arena = kc_arena_create(), .out = out};
+    worker w = {
+        .module = module, .options = options, .task = task, .arena = kc_arena_create(), .out = out};
     w.passes = options->passes ? options->passes : kc_pipeline;
     signal(SIGPIPE, SIG_IGN);
     kc_arena_on_out_of_memory(on_out_of_memory, &w);

@@ -10,9 +10,9 @@ typedef enum { KC_EMIT_KCB, KC_EMIT_OBJ, KC_EMIT_C, KC_EMIT_SINGLE } kc_emit_for
 typedef struct {
     const char *name;
     kc_emit_form form;
-    int single;           // KC_BUILD_* or KC_TASK_* of KC_EMIT_SINGLE
-    const char *kind;     // the kind of target that has it, or NULL
-    const char *role;     // of the image
+    int single;       // KC_BUILD_* or KC_TASK_* of KC_EMIT_SINGLE
+    const char *kind; // the kind of target that has it, or NULL
+    const char *role; // of the image
     const char *extension;
 } kc_emit_kind;
 
@@ -32,10 +32,12 @@ typedef struct {
 bool kc_build_write_files(kc_build_run *, const kc_build_command *, const char **error);
 
 // build_report.c
-bool kc_build_write_dumps(kc_build_run *, const char *folder, const char **error); // folder NULL: stdout
+bool kc_build_write_dumps(kc_build_run *, const char *folder,
+                          const char **error); // folder NULL: stdout
 void kc_build_print_times(const kc_build_run *, FILE *);
 void kc_build_print_explanations(const kc_build_run *, FILE *);
 // `error`: why the files could not be written, or NULL.
-void kc_build_print_json(const kc_build_run *, const char *output, const char *emit, const char *error, int status, FILE *);
+void kc_build_print_json(const kc_build_run *, const char *output, const char *emit,
+                         const char *error, int status, FILE *);
 
 #endif

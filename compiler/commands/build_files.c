@@ -27,7 +27,8 @@ const kc_emit_kind *kc_emit_kind_find(const char *name) {
     return NULL;
 }
 
-// ---- a set of files ------------------------------------------------------------------------------------------------------
+// ---- a set of files
+// ------------------------------------------------------------------------------------------------------
 
 typedef struct {
     kc_arena *arena;
@@ -50,7 +51,8 @@ static bool commit(file_set *set, bool ok) {
     return ok;
 }
 
-// ---- contents ------------------------------------------------------------------------------------------------------------
+// ---- contents
+// ------------------------------------------------------------------------------------------------------------
 
 static void release(void *data) {
     free(data);
@@ -76,7 +78,8 @@ static bool add_package(file_set *set, kc_build_run *run, const kc_build_command
     if (o->emit->form == KC_EMIT_KCB) return add(set, o->output, run->package, run->package_size);
     text_buffer b;
     if (!open_buffer(&b)) return false;
-    if (o->emit->form == KC_EMIT_C) kc_embed_write_c(b.out, run->module->name, run->package, run->package_size);
+    if (o->emit->form == KC_EMIT_C)
+        kc_embed_write_c(b.out, run->module->name, run->package, run->package_size);
     else kc_embed_write_object(b.out, o->host, run->module->name, run->package, run->package_size);
     close_buffer(run->arena, &b);
     return add(set, o->output, b.data, b.size);
@@ -100,7 +103,8 @@ static bool add_singles(file_set *set, kc_build_run *run, const kc_build_command
         return add(set, o->output, image->data, image->size);
     }
     if (mkdir(o->output, 0777) && errno != EEXIST) {
-        set->error = kc_arena_printf(run->arena, "cannot make the folder %s: %s", o->output, strerror(errno));
+        set->error = kc_arena_printf(run->arena, "cannot make the folder %s: %s", o->output,
+                                     strerror(errno));
         return false;
     }
     for (int i = 0; i < run->n_tasks; i++) {
@@ -149,10 +153,13 @@ static bool print_single(kc_build_run *run, const kc_build_command *o) {
 
 // The main output comes last: where it stands, the others do too.
 bool kc_build_write_files(kc_build_run *run, const kc_build_command *o, const char **error) {
-    file_set set = {run->arena, KC_NEW_ARRAY(run->arena, kc_outfile *, run->n_tasks + 3), 0, "out of memory"};
+    file_set set = {run->arena, KC_NEW_ARRAY(run->arena, kc_outfile *, run->n_tasks + 3), 0,
+                    "out of memory"};
     bool ok = !o->header || add_header(&set, run, o);
     ok = ok && (!o->depend || add_depend(&set, run, o));
-    if (ok && o->output) ok = o->emit->form == KC_EMIT_SINGLE ? add_singles(&set, run, o) : add_package(&set, run, o);
+    if (ok && o->output)
+        ok =
+            o->emit->form == KC_EMIT_SINGLE ? add_singles(&set, run, o) : add_package(&set, run, o);
     ok = commit(&set, ok);
     if (ok && o->to_stdout) ok = print_single(run, o);
     if (!ok) *error = set.error;

@@ -8,13 +8,16 @@
 #include "compiler/package/json_writer.h"
 #include "compiler/package/outfile.h"
 
-// ---- dumps -----------------------------------------------------------------------------------------------------------------
+// ---- dumps
+// -----------------------------------------------------------------------------------------------------------------
 
 static void print_dump(const kc_build_run *run, int task, const kc_task_dump *dump) {
-    printf("// %s, after %s\n%s", kc_task_name(run->arena, &run->tasks[task]), dump->pass, dump->text);
+    printf("// %s, after %s\n%s", kc_task_name(run->arena, &run->tasks[task]), dump->pass,
+           dump->text);
 }
 
-static const char *dump_path(const kc_build_run *run, int task, const kc_task_dump *dump, const char *folder) {
+static const char *dump_path(const kc_build_run *run, int task, const kc_task_dump *dump,
+                             const char *folder) {
     const kc_task *t = &run->tasks[task];
     return kc_arena_printf(run->arena, "%s/%02d-%s.%s.%s.kcir", folder, dump->index, dump->pass,
                            t->function ? t->function : run->module->name, t->target->arch->name);
@@ -22,20 +25,23 @@ static const char *dump_path(const kc_build_run *run, int task, const kc_task_du
 
 bool kc_build_write_dumps(kc_build_run *run, const char *folder, const char **error) {
     if (folder && mkdir(folder, 0777) && errno != EEXIST) {
-        *error = kc_arena_printf(run->arena, "cannot make the folder %s: %s", folder, strerror(errno));
+        *error =
+            kc_arena_printf(run->arena, "cannot make the folder %s: %s", folder, strerror(errno));
         return false;
     }
     for (int i = 0; i < run->n_tasks; i++)
         for (int d = 0; d < run->results[i].n_dumps; d++) {
             const kc_task_dump *dump = &run->results[i].dumps[d];
             if (!folder) print_dump(run, i, dump);
-            else if (!kc_outfile_write(run->arena, dump_path(run, i, dump, folder), dump->text, strlen(dump->text), error))
+            else if (!kc_outfile_write(run->arena, dump_path(run, i, dump, folder), dump->text,
+                                       strlen(dump->text), error))
                 return false;
         }
     return true;
 }
 
-// ---- times -----------------------------------------------------------------------------------------------------------------
+// ---- times
+// -----------------------------------------------------------------------------------------------------------------
 
 enum { MOST_STEPS = 32 };
 
@@ -46,7 +52,8 @@ static int sum_times(const kc_build_run *run, kc_task_time sums[MOST_STEPS]) {
         for (int t = 0; t < run->results[i].n_times; t++) {
             const kc_task_time *time = &run->results[i].times[t];
             int k = 0;
-            while (k < n && strcmp(sums[k].pass, time->pass)) k++;
+            while (k < n && strcmp(sums[k].pass, time->pass))
+                k++;
             if (k == n && n == MOST_STEPS) continue;
             if (k == n) sums[n++] = (kc_task_time){time->pass, 0};
             sums[k].seconds += time->seconds;
@@ -58,10 +65,13 @@ void kc_build_print_times(const kc_build_run *run, FILE *out) {
     kc_task_time sums[MOST_STEPS];
     int n = sum_times(run, sums);
     double all = 0;
-    for (int i = 0; i < n; i++) all += sums[i].seconds;
-    fprintf(out, "%-16s %10s %6s   (%d compilations, wall time of each step summed)\n", "step", "ms", "%", run->n_tasks);
     for (int i = 0; i < n; i++)
-        fprintf(out, "%-16s %10.3f %5.1f%%\n", sums[i].pass, 1e3 * sums[i].seconds, all > 0 ? 100 * sums[i].seconds / all : 0);
+        all += sums[i].seconds;
+    fprintf(out, "%-16s %10s %6s   (%d compilations, wall time of each step summed)\n", "step",
+            "ms", "%", run->n_tasks);
+    for (int i = 0; i < n; i++)
+        fprintf(out, "%-16s %10.3f %5.1f%%\n", sums[i].pass, 1e3 * sums[i].seconds,
+                all > 0 ? 100 * sums[i].seconds / all : 0);
     fprintf(out, "%-16s %10.3f\n", "all", 1e3 * all);
 }
 
@@ -70,7 +80,8 @@ void kc_build_print_explanations(const kc_build_run *run, FILE *out) {
         if (run->results[i].explain) fputs(run->results[i].explain, out);
 }
 
-// ---- JSON ------------------------------------------------------------------------------------------------------------------
+// ---- JSON
+// ------------------------------------------------------------------------------------------------------------------
 
 static void put_targets(kc_json *j, const kc_build_run *run) {
     kc_json_key(j, "targets");
@@ -95,7 +106,8 @@ static void put_task(kc_json *j, const kc_build_run *run, int i) {
     kc_json_put_bool(j, "cached", result->cached);
     kc_json_key(j, "images");
     kc_json_open(j, '{');
-    for (int k = 0; k < result->n_images; k++) kc_json_put_int(j, result->images[k].role, (int64_t)result->images[k].size);
+    for (int k = 0; k < result->n_images; k++)
+        kc_json_put_int(j, result->images[k].role, (int64_t)result->images[k].size);
     kc_json_close(j, '}');
     kc_json_close(j, '}');
 }
@@ -120,14 +132,15 @@ static void put_diagnostics(kc_json *j, const kc_build_run *run) {
     if (!out) kc_bug("out of memory");
     kc_diag_print_json(run->diag, out);
     fclose(out);
-    while (size && text[size - 1] == '\n') text[--size] = 0;
+    while (size && text[size - 1] == '\n')
+        text[--size] = 0;
     kc_json_key(j, "diagnostics");
     kc_json_raw(j, text);
     free(text);
 }
 
-void kc_build_print_json(const kc_build_run *run, const char *output, const char *emit, const char *error,
-                         int status, FILE *out) {
+void kc_build_print_json(const kc_build_run *run, const char *output, const char *emit,
+                         const char *error, int status, FILE *out) {
     kc_json j = kc_json_to(out, 2);
     kc_json_open(&j, '{');
     kc_json_put_bool(&j, "ok", status == KC_EXIT_DONE);
@@ -140,7 +153,8 @@ void kc_build_print_json(const kc_build_run *run, const char *output, const char
     put_targets(&j, run);
     kc_json_key(&j, "compilations");
     kc_json_open(&j, '[');
-    for (int i = 0; run->results && i < run->n_tasks; i++) put_task(&j, run, i);
+    for (int i = 0; run->results && i < run->n_tasks; i++)
+        put_task(&j, run, i);
     kc_json_close(&j, ']');
     put_times(&j, run);
     if (run->note) kc_json_put_string(&j, "note", run->note);

@@ -10,11 +10,15 @@ typedef struct {
 
 static int parse(const kc_command *command, kc_arena *arena, int argc, char **argv, input *in) {
     const kc_option table[] = {
-        {"--extract", KC_OPTION_TEXTS, &in->extract, "WHAT=FILE", "write an image; WHAT is ARCH[:ROLE[:FUNCTION]]; repeatable"},
-        {"--verify", KC_OPTION_FLAG, &in->verify, NULL, "check hashes, labels and that images hold their kernels"},
-        {"--json", KC_OPTION_FLAG, &in->json, NULL, "print the manifest, and `problems` with --verify"},
+        {"--extract", KC_OPTION_TEXTS, &in->extract, "WHAT=FILE",
+         "write an image; WHAT is ARCH[:ROLE[:FUNCTION]]; repeatable"},
+        {"--verify", KC_OPTION_FLAG, &in->verify, NULL,
+         "check hashes, labels and that images hold their kernels"},
+        {"--json", KC_OPTION_FLAG, &in->json, NULL,
+         "print the manifest, and `problems` with --verify"},
     };
-    return kc_options_parse(command, arena, argc, argv, table, sizeof table / sizeof *table, &in->files, 1, 1);
+    return kc_options_parse(command, arena, argc, argv, table, sizeof table / sizeof *table,
+                            &in->files, 1, 1);
 }
 
 // The manifest's own object, with two more keys before its own.
@@ -25,7 +29,8 @@ static void print_json(const kc_package_file *file, bool verified, const kc_text
     if (verified) {
         kc_json_key(&j, "problems");
         kc_json_open(&j, '[');
-        for (int i = 0; i < problems->n; i++) kc_json_string(&j, problems->items[i]);
+        for (int i = 0; i < problems->n; i++)
+            kc_json_string(&j, problems->items[i]);
         kc_json_close(&j, ']');
     }
     for (const kcrt_json *item = file->root->first; item; item = item->next) {
@@ -50,11 +55,13 @@ static int run(const kc_command *command, kc_arena *arena, int argc, char **argv
             return kc_command_fail(command, KC_EXIT_WRONG, "%s", error);
     if (in.json) print_json(file, in.verify, &problems);
     else if (!in.extract.n && !in.verify) kc_inspect_print(file, stdout);
-    for (int i = 0; i < problems.n; i++) kc_command_fail(command, KC_EXIT_WRONG, "%s", problems.items[i]);
+    for (int i = 0; i < problems.n; i++)
+        kc_command_fail(command, KC_EXIT_WRONG, "%s", problems.items[i]);
     if (in.verify && !problems.n && !in.json)
         printf("%s: %d images agree with the manifest\n", file->path, file->manifest.image_count);
     return problems.n ? KC_EXIT_WRONG : KC_EXIT_DONE;
 }
 
-const kc_command kc_command_inspect = {"inspect", "show, check or take apart a package", "OUT.kcb [OPTION]...",
-                                       "PTX is extracted without the NUL that ends it inside the package.\n", run};
+const kc_command kc_command_inspect = {
+    "inspect", "show, check or take apart a package", "OUT.kcb [OPTION]...",
+    "PTX is extracted without the NUL that ends it inside the package.\n", run};

@@ -22,25 +22,30 @@ static void print_value(FILE *out, const kcrt_json *value) {
     else kc_json_copy(&j, value);
 }
 
-// ---- the top ---------------------------------------------------------------------------------------------------------
+// ---- the top
+// ---------------------------------------------------------------------------------------------------------
 
 static void print_images(const printer *p) {
     const kcrt_manifest *m = &p->file->manifest;
-    fprintf(p->out, "\n%5s  %-6s %-16s %-6s %10s  sha256\n", "image", "triple", "arch", "role", "bytes");
+    fprintf(p->out, "\n%5s  %-6s %-16s %-6s %10s  sha256\n", "image", "triple", "arch", "role",
+            "bytes");
     for (int i = 0; i < m->image_count; i++)
-        fprintf(p->out, "%5d  %-6s %-16s %-6s %10" PRIu64 "  %.16s\n", i, m->images[i].triple, m->images[i].arch, m->images[i].role,
-                m->images[i].size, m->images[i].sha256);
+        fprintf(p->out, "%5d  %-6s %-16s %-6s %10" PRIu64 "  %.16s\n", i, m->images[i].triple,
+                m->images[i].arch, m->images[i].role, m->images[i].size, m->images[i].sha256);
 }
 
 static void print_top(const printer *p) {
     const kcrt_json *tools = kcrt_json_get(p->file->root, "tools");
-    const char *ptxas = kc_json_text_or(tools, "ptxas", NULL), *note = kc_json_text_or(p->file->root, "note", NULL);
-    fprintf(p->out, "%s: module %s, %zu bytes, made by kc %s with LLVM %s%s%s\n", p->file->path, p->file->manifest.module, p->file->size,
-            kc_json_text_or(tools, "kc", "?"), kc_json_text_or(tools, "llvm", "?"), ptxas ? " and ptxas " : "", ptxas ? ptxas : "");
+    const char *ptxas = kc_json_text_or(tools, "ptxas", NULL),
+               *note = kc_json_text_or(p->file->root, "note", NULL);
+    fprintf(p->out, "%s: module %s, %zu bytes, made by kc %s with LLVM %s%s%s\n", p->file->path,
+            p->file->manifest.module, p->file->size, kc_json_text_or(tools, "kc", "?"),
+            kc_json_text_or(tools, "llvm", "?"), ptxas ? " and ptxas " : "", ptxas ? ptxas : "");
     if (note) fprintf(p->out, "note: %s\n", note);
 }
 
-// ---- functions -------------------------------------------------------------------------------------------------------
+// ---- functions
+// -------------------------------------------------------------------------------------------------------
 
 static void print_terms(const printer *p, int n, const kcrt_term *terms) {
     fputc('[', p->out);
@@ -66,14 +71,16 @@ static void print_symbols(const printer *p) {
     const kcrt_signature *s = p->function;
     for (int i = 0; i < s->dim_count + s->stride_count; i++) {
         const kcrt_symbol *symbol = &s->symbols[i];
-        fprintf(p->out, "  %-6s %s: %" PRId64 "..%" PRId64, i < s->dim_count ? "dim" : "stride", symbol->name, symbol->facts.min,
-                symbol->facts.max);
-        if (symbol->facts.multiple_of > 1) fprintf(p->out, ", a multiple of %" PRId64, symbol->facts.multiple_of);
+        fprintf(p->out, "  %-6s %s: %" PRId64 "..%" PRId64, i < s->dim_count ? "dim" : "stride",
+                symbol->name, symbol->facts.min, symbol->facts.max);
+        if (symbol->facts.multiple_of > 1)
+            fprintf(p->out, ", a multiple of %" PRId64, symbol->facts.multiple_of);
         fputs(symbol->is_passed ? ", passed by the caller\n" : "\n", p->out);
     }
 }
 
-// ---- targets -----------------------------------------------------------------------------------------------------------
+// ---- targets
+// -----------------------------------------------------------------------------------------------------------
 
 static void print_place(const printer *p, const kcrt_step_place *place) {
     if (place->arg >= 0) fputs(p->function->args[place->arg].name, p->out);
@@ -103,11 +110,13 @@ static void print_kernel(const printer *p, const kcrt_step *step, const kcrt_jso
         if (i) fputs(" x ", p->out);
         print_term(p, &step->grid[i]);
     }
-    fprintf(p->out, ", block %u x %u x %u, shared ", step->block[0], step->block[1], step->block[2]);
+    fprintf(p->out, ", block %u x %u x %u, shared ", step->block[0], step->block[1],
+            step->block[2]);
     print_term(p, &step->shared);
     fputc('\n', p->out);
-    const kcrt_json *of[] = {kcrt_json_get(kcrt_json_get(variant, "resources"), step->kernel),
-                             kcrt_json_get(kcrt_json_get(kcrt_json_get(variant, "schedule"), "kernels"), step->kernel)};
+    const kcrt_json *of[] = {
+        kcrt_json_get(kcrt_json_get(variant, "resources"), step->kernel),
+        kcrt_json_get(kcrt_json_get(kcrt_json_get(variant, "schedule"), "kernels"), step->kernel)};
     static const char *const names[] = {"resources", "schedule"};
     for (int i = 0; i < 2; i++) {
         if (!of[i] || !of[i]->first) continue;
@@ -138,7 +147,8 @@ static void print_step(const printer *p, const kcrt_step *step, const kcrt_json 
     fputc('\n', p->out);
 }
 
-static void print_variant(const printer *p, const kcrt_variant *v, int index, const kcrt_json *json) {
+static void print_variant(const printer *p, const kcrt_variant *v, int index,
+                          const kcrt_json *json) {
     const char *reason = kc_json_text_or(kcrt_json_get(json, "schedule"), "reason", NULL);
     fprintf(p->out, "    variant %d%s%s: ", index, reason ? ", " : "", reason ? reason : "");
     if (v->has_when) fputs("when ", p->out), print_term(p, &v->when);
@@ -149,12 +159,14 @@ static void print_variant(const printer *p, const kcrt_variant *v, int index, co
         fputs(" bytes", p->out);
     }
     fputc('\n', p->out);
-    for (int i = 0; i < v->step_count; i++) print_step(p, &v->steps[i], json);
+    for (int i = 0; i < v->step_count; i++)
+        print_step(p, &v->steps[i], json);
 }
 
 static void print_target(const printer *p, const kcrt_target *t, const kcrt_json *json) {
     fprintf(p->out, "  %s:%s, image%s", t->triple, t->arch, t->image_count == 1 ? "" : "s");
-    for (int i = 0; i < t->image_count; i++) fprintf(p->out, " %d", t->images[i]);
+    for (int i = 0; i < t->image_count; i++)
+        fprintf(p->out, " %d", t->images[i]);
     const kcrt_json *attributes = kcrt_json_get(json, "attributes");
     for (const kcrt_json *item = attributes ? attributes->first : NULL; item; item = item->next) {
         fprintf(p->out, ", %s=", item->key);
@@ -162,14 +174,16 @@ static void print_target(const printer *p, const kcrt_target *t, const kcrt_json
     }
     fputc('\n', p->out);
     const kcrt_json *variants = kcrt_json_get(json, "variants");
-    for (int i = 0; i < t->variant_count; i++) print_variant(p, &t->variants[i], i, kc_json_item(variants, i));
+    for (int i = 0; i < t->variant_count; i++)
+        print_variant(p, &t->variants[i], i, kc_json_item(variants, i));
 }
 
 static void print_function(printer *p, int index) {
     const kcrt_signature *s = p->function = &p->file->manifest.functions[index];
     const kcrt_json *json = kc_json_item(kcrt_json_get(p->file->root, "functions"), index);
     fprintf(p->out, "\nfunction %s%s%s\n", s->name, *s->doc ? ": " : "", s->doc);
-    for (int i = 0; i < s->arg_count; i++) print_arg(p, &s->args[i]);
+    for (int i = 0; i < s->arg_count; i++)
+        print_arg(p, &s->args[i]);
     print_symbols(p);
     if (s->ir < 0) fputs("  no IR: device `ref` cannot run it\n", p->out);
     for (int i = 0; i < s->target_count; i++)
@@ -180,5 +194,6 @@ void kc_inspect_print(const kc_package_file *file, FILE *out) {
     printer p = {file, out, NULL};
     print_top(&p);
     print_images(&p);
-    for (int i = 0; i < file->manifest.function_count; i++) print_function(&p, i);
+    for (int i = 0; i < file->manifest.function_count; i++)
+        print_function(&p, i);
 }

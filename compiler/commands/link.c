@@ -5,7 +5,8 @@
 #include "compiler/package/link.h"
 #include "compiler/package/outfile.h"
 
-static int join(const kc_command *command, kc_arena *arena, const kc_texts *paths, const char *output) {
+static int join(const kc_command *command, kc_arena *arena, const kc_texts *paths,
+                const char *output) {
     const char *error = NULL;
     kc_package_file **files = KC_NEW_ARRAY(arena, kc_package_file *, paths->n);
     for (int i = 0; i < paths->n; i++) {
@@ -33,6 +34,8 @@ static int run(const kc_command *command, kc_arena *arena, int argc, char **argv
     return join(command, arena, &paths, output);
 }
 
-const kc_command kc_command_link = {
-    "link", "join packages of one module", "A.kcb B.kcb [C.kcb]... -o OUT.kcb",
-    "The packages must hold different functions, or the same functions for different architectures.\n", run};
+const kc_command kc_command_link = {"link", "join packages of one module",
+                                    "A.kcb B.kcb [C.kcb]... -o OUT.kcb",
+                                    "The packages must hold different functions, or the same "
+                                    "functions for different architectures.\n",
+                                    run};

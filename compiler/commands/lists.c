@@ -6,7 +6,8 @@
 #include "passes/pass.h"
 #include "runtime/kcrt.h"
 
-static int parse_json(const kc_command *command, kc_arena *arena, int argc, char **argv, bool *json) {
+static int parse_json(const kc_command *command, kc_arena *arena, int argc, char **argv,
+                      bool *json) {
     const kc_option table[] = {{"--json", KC_OPTION_FLAG, json, NULL, "print JSON"}};
     kc_texts none = {0};
     return kc_options_parse(command, arena, argc, argv, table, 1, &none, 0, 0);
@@ -20,7 +21,8 @@ static int run_targets(const kc_command *command, kc_arena *arena, int argc, cha
     return KC_EXIT_DONE;
 }
 
-// ---- passes ------------------------------------------------------------------------------------------------------------
+// ---- passes
+// ------------------------------------------------------------------------------------------------------------
 
 static const char *level_name(int level) {
     switch (level) {
@@ -49,20 +51,24 @@ static int run_passes(const kc_command *command, kc_arena *arena, int argc, char
     if (json) kc_json_open(&j, '[');
     for (const kc_pass *const *pass = kc_pipeline; *pass; pass++) {
         if (json) print_pass_json(&j, *pass);
-        else printf("%-10s %-9s -> %-9s %s\n", (*pass)->name, level_name((*pass)->level_in), level_name((*pass)->level_out), (*pass)->meaning);
+        else
+            printf("%-10s %-9s -> %-9s %s\n", (*pass)->name, level_name((*pass)->level_in),
+                   level_name((*pass)->level_out), (*pass)->meaning);
     }
     if (json) kc_json_close(&j, ']'), putchar('\n');
     return KC_EXIT_DONE;
 }
 
-// ---- devices -----------------------------------------------------------------------------------------------------------
+// ---- devices
+// -----------------------------------------------------------------------------------------------------------
 
 static void put_attr(kc_json *j, kcrt_device *device, const char *key, kcrt_attr attr) {
     int64_t value;
     if (!kcrt_device_attr(device, attr, &value)) kc_json_put_int(j, key, value);
 }
 
-static void print_device_json(kc_json *j, const char *name, kcrt_device *device, const char *title, const char *arch) {
+static void print_device_json(kc_json *j, const char *name, kcrt_device *device, const char *title,
+                              const char *arch) {
     kc_json_open(j, '{');
     kc_json_put_string(j, "device", name);
     kc_json_put_string(j, "name", title);
@@ -73,7 +79,8 @@ static void print_device_json(kc_json *j, const char *name, kcrt_device *device,
     put_attr(j, device, "multiprocessors", KCRT_ATTR_MULTIPROCESSORS);
     put_attr(j, device, "max_threads_per_block", KCRT_ATTR_MAX_THREADS_PER_BLOCK);
     put_attr(j, device, "shared_memory_per_block", KCRT_ATTR_SHARED_MEMORY_PER_BLOCK);
-    put_attr(j, device, "shared_memory_per_multiprocessor", KCRT_ATTR_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    put_attr(j, device, "shared_memory_per_multiprocessor",
+             KCRT_ATTR_SHARED_MEMORY_PER_MULTIPROCESSOR);
     put_attr(j, device, "registers_per_block", KCRT_ATTR_REGISTERS_PER_BLOCK);
     put_attr(j, device, "clock_khz", KCRT_ATTR_CLOCK_KHZ);
     put_attr(j, device, "l2_bytes", KCRT_ATTR_L2_BYTES);
@@ -106,7 +113,9 @@ static void print_device(kc_json *j, const char *name) {
     kcrt_device_attr(device, KCRT_ATTR_MULTIPROCESSORS, &units);
     kcrt_device_attr(device, KCRT_ATTR_TOTAL_MEMORY, &bytes);
     if (j) print_device_json(j, name, device, title, arch);
-    else printf("%-14s %-28s %-10s %4lld multiprocessors, %lld MB\n", name, title, arch, (long long)units, (long long)(bytes >> 20));
+    else
+        printf("%-14s %-28s %-10s %4lld multiprocessors, %lld MB\n", name, title, arch,
+               (long long)units, (long long)(bytes >> 20));
     kcrt_device_close(device);
 }
 
@@ -134,6 +143,9 @@ static int run_devices(const kc_command *command, kc_arena *arena, int argc, cha
     return KC_EXIT_DONE;
 }
 
-const kc_command kc_command_targets = {"targets", "list the targets and their attributes", "[--json]", NULL, run_targets};
-const kc_command kc_command_passes = {"passes", "list the passes in order", "[--json]", NULL, run_passes};
-const kc_command kc_command_devices = {"devices", "list the devices and simulators of this machine", "[--json]", NULL, run_devices};
+const kc_command kc_command_targets = {"targets", "list the targets and their attributes",
+                                       "[--json]", NULL, run_targets};
+const kc_command kc_command_passes = {"passes", "list the passes in order", "[--json]", NULL,
+                                      run_passes};
+const kc_command kc_command_devices = {"devices", "list the devices and simulators of this machine",
+                                       "[--json]", NULL, run_devices};

@@ -16,10 +16,12 @@ typedef struct {
     int n_options;
 } parser;
 
-// ---- help and errors -------------------------------------------------------------------------------------------------
+// ---- help and errors
+// -------------------------------------------------------------------------------------------------
 
 static void print_usage(const kc_command *command, FILE *out) {
-    fprintf(out, "usage: kc %s%s%s\n", command->name, *command->arguments ? " " : "", command->arguments);
+    fprintf(out, "usage: kc %s%s%s\n", command->name, *command->arguments ? " " : "",
+            command->arguments);
 }
 
 static void print_help(const kc_command *command, const kc_option *options, int n) {
@@ -64,7 +66,8 @@ int kc_choice(const char *text, const char *const *list) {
     return -1;
 }
 
-// ---- values ------------------------------------------------------------------------------------------------------------
+// ---- values
+// ------------------------------------------------------------------------------------------------------------
 
 static void add_text(kc_arena *arena, kc_texts *list, const char *text) {
     bool full = (list->n & (list->n - 1)) == 0; // capacity is the next power of two
@@ -81,7 +84,8 @@ static int set_int(parser *p, const kc_option *o, const char *value) {
     errno = 0;
     long n = strtol(value, &end, 10);
     if (*end || end == value || errno || n < 0 || n > INT_MAX)
-        return kc_usage_error(p->command, "%s wants a whole number that is not negative, not '%s'", o->name, value);
+        return kc_usage_error(p->command, "%s wants a whole number that is not negative, not '%s'",
+                              o->name, value);
     *(int *)o->to = (int)n;
     return KC_PARSE_GO;
 }
@@ -90,7 +94,8 @@ static int set_seconds(parser *p, const kc_option *o, const char *value) {
     char *end;
     double seconds = strtod(value, &end);
     if (*end || end == value || !(seconds > 0) || seconds > 1e9)
-        return kc_usage_error(p->command, "%s wants a number of seconds above 0, not '%s'", o->name, value);
+        return kc_usage_error(p->command, "%s wants a number of seconds above 0, not '%s'", o->name,
+                              value);
     *(double *)o->to = seconds;
     return KC_PARSE_GO;
 }
@@ -110,9 +115,11 @@ static int set_value(parser *p, const kc_option *o, const char *value) {
     return KC_PARSE_GO;
 }
 
-// ---- options -------------------------------------------------------------------------------------------------------------
+// ---- options
+// -------------------------------------------------------------------------------------------------------------
 
-// The option that `text` names; *value is what follows '=' (or stands right behind a one-letter option), else NULL.
+// The option that `text` names; *value is what follows '=' (or stands right behind a one-letter
+// option), else NULL.
 static const kc_option *find(const parser *p, const char *text, const char **value) {
     for (int i = 0; i < p->n_options; i++) {
         const kc_option *o = &p->options[i];
@@ -131,7 +138,8 @@ static int unknown(parser *p, const char *text) {
     size_t longest = 3; // "--x" in common says nothing yet
     for (int i = 0; i < p->n_options; i++) {
         size_t n = 0;
-        while (text[n] && text[n] == p->options[i].name[n]) n++;
+        while (text[n] && text[n] == p->options[i].name[n])
+            n++;
         if (n >= longest && n > 3) best = p->options[i].name, longest = n;
     }
     return best ? kc_usage_error(p->command, "unknown option '%s'; did you mean %s?", text, best)
@@ -142,16 +150,19 @@ static int parse_option(parser *p, const char *text) {
     const char *value = NULL;
     const kc_option *o = find(p, text, &value);
     if (!o) return unknown(p, text);
-    if (o->kind == KC_OPTION_FLAG && value) return kc_usage_error(p->command, "%s takes no value", o->name);
+    if (o->kind == KC_OPTION_FLAG && value)
+        return kc_usage_error(p->command, "%s takes no value", o->name);
     if (o->kind != KC_OPTION_FLAG && !value) {
-        if (p->next == p->argc) return kc_usage_error(p->command, "%s wants %s after it", o->name, o->value);
+        if (p->next == p->argc)
+            return kc_usage_error(p->command, "%s wants %s after it", o->name, o->value);
         value = p->argv[p->next++];
     }
     return set_value(p, o, value);
 }
 
-int kc_options_parse(const kc_command *command, kc_arena *arena, int argc, char **argv, const kc_option *options,
-                     int n_options, kc_texts *positional, int least, int most) {
+int kc_options_parse(const kc_command *command, kc_arena *arena, int argc, char **argv,
+                     const kc_option *options, int n_options, kc_texts *positional, int least,
+                     int most) {
     parser p = {command, arena, argc, 1, argv, options, n_options};
     bool ended = false;
     while (p.next < argc) {

@@ -23,5 +23,5 @@ static int run(const kc_command *command, kc_arena *arena, int argc, char **argv
     return KC_EXIT_DONE;
 }
 
-const kc_command kc_command_version = {"version", "print the versions of kc and of what it is built with", "[--json]",
-                                       NULL, run};
+const kc_command kc_command_version = {
+    "version", "print the versions of kc and of what it is built with", "[--json]", NULL, run};

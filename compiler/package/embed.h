@@ -1,4 +1,5 @@
-// A package inside a program: as C source, as a relocatable object, and the header that calls its functions.
+// A package inside a program: as C source, as a relocatable object, and the header that calls its
+// functions.
 #ifndef KC_COMPILER_PACKAGE_EMBED_H
 #define KC_COMPILER_PACKAGE_EMBED_H
 

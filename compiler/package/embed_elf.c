@@ -1,5 +1,6 @@
-// ELF64, little endian: .rodata with the package and its size, two global symbols, and the note that no executable stack is
-// wanted. Written field by field, so that the builder's own byte order and headers do not matter.
+// ELF64, little endian: .rodata with the package and its size, two global symbols, and the note
+// that no executable stack is wanted. Written field by field, so that the builder's own byte order
+// and headers do not matter.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,13 @@ kc_host kc_host_own(void) {
 }
 
 static void number(FILE *out, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; i++) fputc((int)(value >> 8 * i & 0xFF), out);
+    for (int i = 0; i < bytes; i++)
+        fputc((int)(value >> 8 * i & 0xFF), out);
 }
 
 static void zeros(FILE *out, uint64_t n) {
-    while (n--) fputc(0, out);
+    while (n--)
+        fputc(0, out);
 }
 
 static uint64_t aligned(uint64_t n) {
@@ -84,16 +87,22 @@ static uint32_t name_of(const char *section_name) {
     abort(); // not in our own table
 }
 
-void kc_embed_write_object(FILE *out, kc_host host, const char *module, const void *package, size_t size) {
-    size_t first = strlen(module) + sizeof "kc__kcb", second = strlen(module) + sizeof "kc__kcb_size";
+void kc_embed_write_object(FILE *out, kc_host host, const char *module, const void *package,
+                           size_t size) {
+    size_t first = strlen(module) + sizeof "kc__kcb",
+           second = strlen(module) + sizeof "kc__kcb_size";
     uint64_t count_at = aligned(size), data = count_at + 8, symbols = HEADER_BYTES + aligned(data);
-    uint64_t strings = symbols + 3 * SYMBOL_BYTES, names = strings + 1 + first + second, end = aligned(names + sizeof section_names);
+    uint64_t strings = symbols + 3 * SYMBOL_BYTES, names = strings + 1 + first + second,
+             end = aligned(names + sizeof section_names);
     const section sections[SECTIONS] = {
-        [RODATA] = {name_of(".rodata"), TYPE_PROGBITS, FLAG_ALLOC, HEADER_BYTES, data, ALIGNMENT, 0, 0, 0},
+        [RODATA] = {name_of(".rodata"), TYPE_PROGBITS, FLAG_ALLOC, HEADER_BYTES, data, ALIGNMENT, 0,
+                    0, 0},
         [NOTE] = {name_of(".note.GNU-stack"), TYPE_PROGBITS, 0, symbols, 0, 1, 0, 0, 0},
-        [SYMTAB] = {name_of(".symtab"), TYPE_SYMTAB, 0, symbols, 3 * SYMBOL_BYTES, 8, SYMBOL_BYTES, STRTAB, 1},
+        [SYMTAB] = {name_of(".symtab"), TYPE_SYMTAB, 0, symbols, 3 * SYMBOL_BYTES, 8, SYMBOL_BYTES,
+                    STRTAB, 1},
         [STRTAB] = {name_of(".strtab"), TYPE_STRTAB, 0, strings, names - strings, 1, 0, 0, 0},
-        [SHSTRTAB] = {name_of(".shstrtab"), TYPE_STRTAB, 0, names, sizeof section_names, 1, 0, 0, 0},
+        [SHSTRTAB] = {name_of(".shstrtab"), TYPE_STRTAB, 0, names, sizeof section_names, 1, 0, 0,
+                      0},
     };
     write_header(out, host, end);
     fwrite(package, 1, size, out);
@@ -106,5 +115,6 @@ void kc_embed_write_object(FILE *out, kc_host host, const char *module, const vo
     fprintf(out, "%ckc_%s_kcb%ckc_%s_kcb_size%c", 0, module, 0, module, 0);
     fwrite(section_names, 1, sizeof section_names, out);
     zeros(out, end - names - sizeof section_names);
-    for (int i = 0; i < SECTIONS; i++) write_section(out, &sections[i]);
+    for (int i = 0; i < SECTIONS; i++)
+        write_section(out, &sections[i]);
 }

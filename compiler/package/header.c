@@ -1,5 +1,6 @@
-// Callers have pointers and sizes; kcrt_launch wants tensors. The generated functions build them on the stack. Shapes are
-// computed as the model says; the launch checks everything, so nothing is checked twice here.
+// Callers have pointers and sizes; kcrt_launch wants tensors. The generated functions build them on
+// the stack. Shapes are computed as the model says; the launch checks everything, so nothing is
+// checked twice here.
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,14 +21,20 @@ typedef struct {
     const char **symbols; // likewise; NULL: not one of the model's
 } writer;
 
-// ---- names -------------------------------------------------------------------------------------------------------------
+// ---- names
+// -------------------------------------------------------------------------------------------------------------
 
 static const char reserved[] =
-    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const "
-    "const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern false "
-    "float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private "
-    "protected public register reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct "
-    "switch template this thread_local throw true try typedef typeid typename typeof union unsigned using virtual void "
+    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t "
+    "char32_t class compl const "
+    "const_cast constexpr continue decltype default delete do double dynamic_cast else enum "
+    "explicit export extern false "
+    "float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr "
+    "operator or or_eq private "
+    "protected public register reinterpret_cast restrict return short signed sizeof static "
+    "static_assert static_cast struct "
+    "switch template this thread_local throw true try typedef typeid typename typeof union "
+    "unsigned using virtual void "
     "volatile wchar_t while xor xor_eq NULL f s linux unix errno "
     "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t ";
 
@@ -35,8 +42,8 @@ static bool is_taken(const writer *w, const char *name, int n_args, int n_symbol
     size_t n = strlen(name);
     for (const char *at = reserved; (at = strstr(at, name)); at++)
         if (at > reserved && at[-1] == ' ' && at[n] == ' ') return true;
-    bool system = name[0] == '_' || !strncmp(name, "kc", 2) || !strncmp(name, "KC", 2) || !strncmp(name, "DL", 2) ||
-                  !strncmp(name, "INT", 3) || !strncmp(name, "UINT", 4);
+    bool system = name[0] == '_' || !strncmp(name, "kc", 2) || !strncmp(name, "KC", 2) ||
+                  !strncmp(name, "DL", 2) || !strncmp(name, "INT", 3) || !strncmp(name, "UINT", 4);
     if (system) return true;
     for (int i = 0; i < n_args; i++)
         if (!strcmp(w->args[i], name)) return true;
@@ -47,10 +54,11 @@ static bool is_taken(const writer *w, const char *name, int n_args, int n_symbol
 
 // A parameter name as near to the model's as C and C++ allow.
 static const char *free_name(const writer *w, const char *name, int n_args, int n_symbols) {
-    if (name[0] == '_' || !strncmp(name, "kc", 2) || !strncmp(name, "KC", 2) || !strncmp(name, "DL", 2) ||
-        !strncmp(name, "INT", 3) || !strncmp(name, "UINT", 4))
+    if (name[0] == '_' || !strncmp(name, "kc", 2) || !strncmp(name, "KC", 2) ||
+        !strncmp(name, "DL", 2) || !strncmp(name, "INT", 3) || !strncmp(name, "UINT", 4))
         name = kc_arena_printf(w->arena, "a%s", name);
-    while (is_taken(w, name, n_args, n_symbols)) name = kc_arena_printf(w->arena, "%s_", name);
+    while (is_taken(w, name, n_args, n_symbols))
+        name = kc_arena_printf(w->arena, "%s_", name);
     return name;
 }
 
@@ -69,14 +77,16 @@ static bool is_scalar(const writer *w, int i) {
 static void choose_names(writer *w) {
     w->args = KC_NEW_ARRAY(w->arena, const char *, w->n_args + 1);
     w->symbols = KC_NEW_ARRAY(w->arena, const char *, w->n_symbols + 1);
-    for (int i = 0; i < w->n_args; i++) w->args[i] = free_name(w, arg_name(w, i), i, 0);
+    for (int i = 0; i < w->n_args; i++)
+        w->args[i] = free_name(w, arg_name(w, i), i, 0);
     for (int i = 0; i < w->n_symbols; i++) {
         const char *name = kc_expr_symbol_name(w->pool, i);
         if (!strchr(name, '.')) w->symbols[i] = free_name(w, name, w->n_args, i);
     }
 }
 
-// ---- expressions ---------------------------------------------------------------------------------------------------------
+// ---- expressions
+// ---------------------------------------------------------------------------------------------------------
 
 static void write_expr(const writer *w, const kc_expr *e);
 
@@ -100,13 +110,16 @@ static void write_expr(const writer *w, const kc_expr *e) {
     switch (e->kind) {
     case KC_EXPR_CONST:
         if (e->value == INT64_MIN) fputs("INT64_MIN", w->out);
-        else fprintf(w->out, e->value < 0 ? "-INT64_C(%" PRId64 ")" : "INT64_C(%" PRId64 ")", e->value < 0 ? -e->value : e->value);
+        else
+            fprintf(w->out, e->value < 0 ? "-INT64_C(%" PRId64 ")" : "INT64_C(%" PRId64 ")",
+                    e->value < 0 ? -e->value : e->value);
         break;
     case KC_EXPR_SYMBOL: fputs(w->symbols[e->symbol], w->out); break;
     case KC_EXPR_ADD: write_call(w, "kc_int_add", e); break;
     case KC_EXPR_SUB: write_call(w, "kc_int_sub", e); break;
     case KC_EXPR_MUL: write_call(w, "kc_int_mul", e); break;
-    case KC_EXPR_FLOORDIV: case KC_EXPR_DIV: write_call(w, "kc_int_floordiv", e); break;
+    case KC_EXPR_FLOORDIV:
+    case KC_EXPR_DIV: write_call(w, "kc_int_floordiv", e); break;
     case KC_EXPR_MOD: write_call(w, "kc_int_mod", e); break;
     case KC_EXPR_CDIV: write_call(w, "kc_int_cdiv", e); break;
     case KC_EXPR_MIN: write_call(w, "kc_int_min", e); break;
@@ -127,31 +140,39 @@ static void write_expr(const writer *w, const kc_expr *e) {
     }
 }
 
-// Sums that leave 64 bits wrap instead of being undefined; the launch then refuses the shape or the size.
+// Sums that leave 64 bits wrap instead of being undefined; the launch then refuses the shape or the
+// size.
 static const char helpers[] =
     "#ifndef KC_INT_HELPERS\n"
     "#define KC_INT_HELPERS\n"
-    "static inline int64_t kc_int_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }\n"
-    "static inline int64_t kc_int_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }\n"
-    "static inline int64_t kc_int_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }\n"
+    "static inline int64_t kc_int_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + "
+    "(uint64_t)b); }\n"
+    "static inline int64_t kc_int_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - "
+    "(uint64_t)b); }\n"
+    "static inline int64_t kc_int_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * "
+    "(uint64_t)b); }\n"
     "static inline int64_t kc_int_floordiv(int64_t a, int64_t b) {\n"
     "    if (b == 0) return 0;\n"
     "    if (b == -1) return kc_int_sub(0, a);\n"
     "    return a / b - (a % b != 0 && (a % b < 0) != (b < 0));\n"
     "}\n"
-    "static inline int64_t kc_int_mod(int64_t a, int64_t b) { return kc_int_sub(a, kc_int_mul(kc_int_floordiv(a, b), b)); }\n"
-    "static inline int64_t kc_int_cdiv(int64_t a, int64_t b) { return kc_int_sub(0, kc_int_floordiv(kc_int_sub(0, a), b)); }\n"
+    "static inline int64_t kc_int_mod(int64_t a, int64_t b) { return kc_int_sub(a, "
+    "kc_int_mul(kc_int_floordiv(a, b), b)); }\n"
+    "static inline int64_t kc_int_cdiv(int64_t a, int64_t b) { return kc_int_sub(0, "
+    "kc_int_floordiv(kc_int_sub(0, a), b)); }\n"
     "static inline int64_t kc_int_min(int64_t a, int64_t b) { return a < b ? a : b; }\n"
     "static inline int64_t kc_int_max(int64_t a, int64_t b) { return a > b ? a : b; }\n"
     "#endif\n\n";
 
-// ---- functions -------------------------------------------------------------------------------------------------------------
+// ---- functions
+// -------------------------------------------------------------------------------------------------------------
 
 static const char *c_type(kc_dtype type) {
     switch (type) {
     case KC_f64: return "double";
     case KC_f32: return "float";
-    case KC_f16: case KC_bf16: return "uint16_t";
+    case KC_f16:
+    case KC_bf16: return "uint16_t";
     case KC_i64: return "int64_t";
     case KC_i32: return "int32_t";
     case KC_i16: return "int16_t";
@@ -193,7 +214,8 @@ static void write_comment(const writer *w) {
     fputs("/* ", w->out);
     write_doc(w->out, kc_func_doc(w->func) ? kc_func_doc(w->func) : kc_func_name(w->func));
     fputc('\n', w->out);
-    for (int i = 0; i < w->n_args; i++) write_comment_argument(w, i);
+    for (int i = 0; i < w->n_args; i++)
+        write_comment_argument(w, i);
     fputs(" */\n", w->out);
 }
 
@@ -204,10 +226,12 @@ static void write_parameters(const writer *w) {
     }
     for (int strides = 0; strides < 2; strides++)
         for (int i = 0; i < w->n_symbols; i++)
-            if (w->symbols[i] && (w->bound[i] == KC_BOUND_STRIDE) == strides) fprintf(w->out, ", int64_t %s", w->symbols[i]);
+            if (w->symbols[i] && (w->bound[i] == KC_BOUND_STRIDE) == strides)
+                fprintf(w->out, ", int64_t %s", w->symbols[i]);
 }
 
-static void write_numbers(const writer *w, const char *what, int i, int rank, const kc_expr *const *numbers) {
+static void write_numbers(const writer *w, const char *what, int i, int rank,
+                          const kc_expr *const *numbers) {
     fprintf(w->out, "    int64_t kc_%s_%d[] = {", what, i);
     for (int d = 0; d < rank; d++) {
         if (d) fputs(", ", w->out);
@@ -222,8 +246,9 @@ static void write_tensor(const writer *w, int i) {
     bool strided = type->rank && type->strides[0];
     if (type->rank) write_numbers(w, "shape", i, type->rank, type->shape);
     if (strided) write_numbers(w, "strides", i, type->rank, type->strides);
-    fprintf(w->out, "    DLTensor kc_tensor_%d = kcrt_tensor(kc_device, %s, kcrt_dtype(%d, %d), %d, ", i, w->args[i], info->dl_code,
-            info->dl_bits, type->rank);
+    fprintf(w->out,
+            "    DLTensor kc_tensor_%d = kcrt_tensor(kc_device, %s, kcrt_dtype(%d, %d), %d, ", i,
+            w->args[i], info->dl_code, info->dl_bits, type->rank);
     if (type->rank) fprintf(w->out, "kc_shape_%d, ", i);
     else fputs("NULL, ", w->out);
     if (strided) fprintf(w->out, "kc_strides_%d);\n", i);
@@ -239,14 +264,16 @@ static int write_list(const writer *w) {
         else fprintf(w->out, "&kc_tensor_%d", i);
     }
     for (int i = 0; i < w->n_symbols; i++)
-        if (w->symbols[i] && w->bound[i] == KC_BOUND_PASSED) fprintf(w->out, "%s&%s", n++ ? ", " : "", w->symbols[i]);
+        if (w->symbols[i] && w->bound[i] == KC_BOUND_PASSED)
+            fprintf(w->out, "%s&%s", n++ ? ", " : "", w->symbols[i]);
     fputs("};\n", w->out);
     return n;
 }
 
 static void write_function(const writer *w, const char *module) {
     write_comment(w);
-    fprintf(w->out, "static inline kcrt_status kc_%s_%s(kcrt_function *f, kcrt_stream *s", module, kc_func_name(w->func));
+    fprintf(w->out, "static inline kcrt_status kc_%s_%s(kcrt_function *f, kcrt_stream *s", module,
+            kc_func_name(w->func));
     write_parameters(w);
     fputs(") {\n    DLDevice kc_device = kcrt_function_device(f);\n", w->out);
     for (int i = 0; i < w->n_args; i++)
@@ -256,19 +283,27 @@ static void write_function(const writer *w, const char *module) {
 }
 
 static void write_upper(FILE *out, const char *text) {
-    for (; *text; text++) fputc(toupper((unsigned char)*text), out);
+    for (; *text; text++)
+        fputc(toupper((unsigned char)*text), out);
 }
 
 static void write_top(FILE *out, const char *module) {
-    fprintf(out, "/* Calls the functions of module %s. Get each kcrt_function from a loaded package with kcrt_function_get. */\n", module);
+    fprintf(out,
+            "/* Calls the functions of module %s. Get each kcrt_function from a loaded package "
+            "with kcrt_function_get. */\n",
+            module);
     fputs("#ifndef KC_", out);
     write_upper(out, module);
     fputs("_H\n#define KC_", out);
     write_upper(out, module);
-    fputs("_H\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n#include \"kcrt.h\"\n\n", out);
+    fputs("_H\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n#include "
+          "\"kcrt.h\"\n\n",
+          out);
     fputs("#ifdef __cplusplus\nextern \"C\" {\n#endif\n", out);
-    fprintf(out, "/* There when the package was built with --emit c or --emit obj and linked in. */\n");
-    fprintf(out, "extern const unsigned char kc_%s_kcb[];\nextern const size_t kc_%s_kcb_size;\n", module, module);
+    fprintf(out,
+            "/* There when the package was built with --emit c or --emit obj and linked in. */\n");
+    fprintf(out, "extern const unsigned char kc_%s_kcb[];\nextern const size_t kc_%s_kcb_size;\n",
+            module, module);
     fputs("#ifdef __cplusplus\n}\n#endif\n\n", out);
     fputs(helpers, out);
 }

@@ -11,7 +11,8 @@ kc_json kc_json_to(FILE *out, int broken) {
 
 static void new_line(kc_json *j) {
     fputc('\n', j->out);
-    for (int i = 0; i < j->depth; i++) fputc(' ', j->out);
+    for (int i = 0; i < j->depth; i++)
+        fputc(' ', j->out);
 }
 
 // What stands before an item: a comma, a line break, or nothing after its key.

@@ -1,5 +1,6 @@
-// The manifests are joined as JSON: what this version does not know stays as it was. Only indices of images change.
-// Functions that several files have must have the same signature and the same IR, and other architectures in each file.
+// The manifests are joined as JSON: what this version does not know stays as it was. Only indices
+// of images change. Functions that several files have must have the same signature and the same IR,
+// and other architectures in each file.
 #include "compiler/package/link.h"
 
 #include <stdlib.h>
@@ -33,16 +34,18 @@ static int find_function(const kc_package_file *file, const char *name) {
     return -1;
 }
 
-// ---- images ------------------------------------------------------------------------------------------------------------
+// ---- images
+// ------------------------------------------------------------------------------------------------------------
 
 static bool same_image(const kcrt_entry *a, const kcrt_entry *b) {
-    return !strcmp(a->triple, b->triple) && !strcmp(a->arch, b->arch) && !strcmp(a->role, b->role) && a->size == b->size &&
-           !memcmp(a->image, b->image, a->size);
+    return !strcmp(a->triple, b->triple) && !strcmp(a->arch, b->arch) &&
+           !strcmp(a->role, b->role) && a->size == b->size && !memcmp(a->image, b->image, a->size);
 }
 
 static void place_images(linker *l) {
     int most = 0;
-    for (int f = 0; f < l->n; f++) most += l->files[f]->manifest.image_count;
+    for (int f = 0; f < l->n; f++)
+        most += l->files[f]->manifest.image_count;
     l->images = KC_NEW_ARRAY(l->arena, const kcrt_entry *, most + 1);
     l->place = KC_NEW_ARRAY(l->arena, int *, l->n);
     for (int f = 0; f < l->n; f++) {
@@ -51,14 +54,16 @@ static void place_images(linker *l) {
         for (int i = 0; i < count; i++) {
             const kcrt_entry *image = kc_package_image(l->files[f], i);
             int at = 0;
-            while (at < l->n_images && !same_image(l->images[at], image)) at++;
+            while (at < l->n_images && !same_image(l->images[at], image))
+                at++;
             if (at == l->n_images) l->images[l->n_images++] = image;
             l->place[f][i] = at;
         }
     }
 }
 
-// ---- agreement -----------------------------------------------------------------------------------------------------------
+// ---- agreement
+// -----------------------------------------------------------------------------------------------------------
 
 static char *signature_text(const kcrt_json *function) {
     static const char *const keys[] = {"dims", "strides", "args", "unbound"};
@@ -78,7 +83,8 @@ static char *signature_text(const kcrt_json *function) {
     return text;
 }
 
-// The text of one function's IR without its places in the model file, which a comment moves. NULL: the file has none.
+// The text of one function's IR without its places in the model file, which a comment moves. NULL:
+// the file has none.
 static char *ir_text(kc_arena *arena, const kc_package_file *file, const kcrt_signature *s) {
     if (s->ir < 0) return NULL;
     const kcrt_entry *image = kc_package_image(file, s->ir);
@@ -107,12 +113,17 @@ static bool same_text(char *a, char *b) {
     return same;
 }
 
-static bool check_targets(linker *l, int a, int b, const kcrt_signature *x, const kcrt_signature *y) {
+static bool check_targets(linker *l, int a, int b, const kcrt_signature *x,
+                          const kcrt_signature *y) {
     for (int i = 0; i < x->target_count; i++)
         for (int k = 0; k < y->target_count; k++)
-            if (!strcmp(x->targets[i].triple, y->targets[k].triple) && !strcmp(x->targets[i].arch, y->targets[k].arch))
-                return fail(l, kc_arena_printf(l->arena, "function `%s` for %s:%s is in both %s and %s; build one of them without it",
-                                               x->name, x->targets[i].triple, x->targets[i].arch, l->files[a]->path, l->files[b]->path));
+            if (!strcmp(x->targets[i].triple, y->targets[k].triple) &&
+                !strcmp(x->targets[i].arch, y->targets[k].arch))
+                return fail(l, kc_arena_printf(l->arena,
+                                               "function `%s` for %s:%s is in both %s and %s; "
+                                               "build one of them without it",
+                                               x->name, x->targets[i].triple, x->targets[i].arch,
+                                               l->files[a]->path, l->files[b]->path));
     return true;
 }
 
@@ -123,10 +134,14 @@ static bool check_function(linker *l, int a, int b, int i) {
     const kcrt_signature *y = &l->files[b]->manifest.functions[k];
     char *first = signature_text(kc_json_item(functions_of(l->files[a]), i));
     if (!same_text(first, signature_text(kc_json_item(functions_of(l->files[b]), k))))
-        return fail(l, kc_arena_printf(l->arena, "function `%s` has other arguments in %s than in %s: they come from different models",
+        return fail(l, kc_arena_printf(l->arena,
+                                       "function `%s` has other arguments in %s than in %s: they "
+                                       "come from different models",
                                        x->name, l->files[a]->path, l->files[b]->path));
     if (!same_text(ir_text(l->arena, l->files[a], x), ir_text(l->arena, l->files[b], y)))
-        return fail(l, kc_arena_printf(l->arena, "function `%s` computes something else in %s than in %s: they come from different models",
+        return fail(l, kc_arena_printf(l->arena,
+                                       "function `%s` computes something else in %s than in %s: "
+                                       "they come from different models",
                                        x->name, l->files[a]->path, l->files[b]->path));
     return check_targets(l, a, b, x, y);
 }
@@ -136,18 +151,24 @@ static bool check(linker *l) {
         for (int b = a + 1; b < l->n; b++) {
             const kcrt_manifest *m = &l->files[a]->manifest;
             if (strcmp(m->module, l->files[b]->manifest.module))
-                return fail(l, kc_arena_printf(l->arena, "%s holds module `%s` and %s holds module `%s`; packages of one module can be joined",
-                                               l->files[a]->path, m->module, l->files[b]->path, l->files[b]->manifest.module));
+                return fail(l, kc_arena_printf(l->arena,
+                                               "%s holds module `%s` and %s holds module `%s`; "
+                                               "packages of one module can be joined",
+                                               l->files[a]->path, m->module, l->files[b]->path,
+                                               l->files[b]->manifest.module));
             for (int i = 0; i < m->function_count; i++)
                 if (!check_function(l, a, b, i)) return false;
         }
     for (int f = 0; f < l->n; f++)
         if (l->files[f]->manifest.constant_count && l->n > 1)
-            return fail(l, kc_arena_printf(l->arena, "%s has constants, which this kc cannot join yet", l->files[f]->path));
+            return fail(l,
+                        kc_arena_printf(l->arena, "%s has constants, which this kc cannot join yet",
+                                        l->files[f]->path));
     return true;
 }
 
-// ---- the joined manifest ----------------------------------------------------------------------------------------------------
+// ---- the joined manifest
+// ----------------------------------------------------------------------------------------------------
 
 static void write_target(linker *l, kc_json *j, int file, const kcrt_json *target) {
     kc_json_open(j, '{');
@@ -158,7 +179,8 @@ static void write_target(linker *l, kc_json *j, int file, const kcrt_json *targe
             continue;
         }
         kc_json_open(j, '[');
-        for (const kcrt_json *index = item->first; index; index = index->next) kc_json_int(j, l->place[file][index->integer]);
+        for (const kcrt_json *index = item->first; index; index = index->next)
+            kc_json_int(j, l->place[file][index->integer]);
         kc_json_close(j, ']');
     }
     kc_json_close(j, '}');
@@ -169,8 +191,11 @@ static void write_targets(linker *l, kc_json *j, const char *name) {
     kc_json_open(j, '[');
     for (int f = 0; f < l->n; f++) {
         int i = find_function(l->files[f], name);
-        const kcrt_json *targets = i < 0 ? NULL : kcrt_json_get(kc_json_item(functions_of(l->files[f]), i), "targets");
-        for (const kcrt_json *target = targets ? targets->first : NULL; target; target = target->next) write_target(l, j, f, target);
+        const kcrt_json *targets =
+            i < 0 ? NULL : kcrt_json_get(kc_json_item(functions_of(l->files[f]), i), "targets");
+        for (const kcrt_json *target = targets ? targets->first : NULL; target;
+             target = target->next)
+            write_target(l, j, f, target);
     }
     kc_json_close(j, ']');
 }
@@ -201,9 +226,12 @@ static void write_functions(linker *l, kc_json *j) {
     kc_json_key(j, "functions");
     kc_json_open(j, '[');
     for (int f = 0; f < l->n; f++)
-        for (const kcrt_json *function = functions_of(l->files[f])->first; function; function = function->next) {
+        for (const kcrt_json *function = functions_of(l->files[f])->first; function;
+             function = function->next) {
             bool earlier = false;
-            for (int e = 0; e < f; e++) earlier = earlier || find_function(l->files[e], kc_json_text_or(function, "name", "")) >= 0;
+            for (int e = 0; e < f; e++)
+                earlier = earlier ||
+                          find_function(l->files[e], kc_json_text_or(function, "name", "")) >= 0;
             if (!earlier) write_function(l, j, function);
         }
     kc_json_close(j, ']');
@@ -230,9 +258,11 @@ static void write_tools(linker *l, kc_json *j) {
     for (int t = 0; t < 3; t++) {
         const char *text = NULL;
         for (int f = 0; f < l->n; f++) {
-            const char *version = kc_json_text_or(kcrt_json_get(l->files[f]->root, "tools"), names[t], NULL);
+            const char *version =
+                kc_json_text_or(kcrt_json_get(l->files[f]->root, "tools"), names[t], NULL);
             if (version && !text) text = version;
-            else if (version && !strstr(text, version)) text = kc_arena_printf(l->arena, "%s, %s", text, version);
+            else if (version && !strstr(text, version))
+                text = kc_arena_printf(l->arena, "%s, %s", text, version);
         }
         kc_json_key(j, names[t]);
         kc_json_string_or_null(j, text);
@@ -247,7 +277,8 @@ static void write_manifest(linker *l, FILE *out) {
     kc_json_put_int(&j, "format", 1);
     kc_json_put_string(&j, "module", l->files[0]->manifest.module);
     write_tools(l, &j);
-    for (int f = 0; f < l->n && !note; f++) note = kc_json_text_or(l->files[f]->root, "note", NULL);
+    for (int f = 0; f < l->n && !note; f++)
+        note = kc_json_text_or(l->files[f]->root, "note", NULL);
     if (note) kc_json_put_string(&j, "note", note);
     write_images(l, &j);
     write_functions(l, &j);
@@ -255,7 +286,8 @@ static void write_manifest(linker *l, FILE *out) {
     fputc('\n', out);
 }
 
-bool kc_package_link(kc_arena *arena, kc_package_file *const *files, int n, FILE *out, const char **error) {
+bool kc_package_link(kc_arena *arena, kc_package_file *const *files, int n, FILE *out,
+                     const char **error) {
     linker l = {.arena = arena, .files = files, .n = n, .error = error};
     if (!check(&l)) return false;
     place_images(&l);

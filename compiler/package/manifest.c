@@ -7,7 +7,8 @@
 #include "compiler/frontend/binding.h"
 #include "runtime/sha256.h"
 
-// ---- signatures ----------------------------------------------------------------------------------------------------
+// ---- signatures
+// ----------------------------------------------------------------------------------------------------
 
 static void write_facts(kc_json *j, const kc_expr_pool *pool, int symbol) {
     kc_expr_facts facts = kc_expr_get_facts(pool, symbol);
@@ -41,15 +42,17 @@ static void write_dims(kc_json *j, const kc_expr_pool *pool, const kc_bound *bou
     kc_json_close(j, ']');
 }
 
-static void write_exprs(kc_json *j, const char *key, const kc_expr_pool *pool, int n, const kc_expr *const *exprs) {
+static void write_exprs(kc_json *j, const char *key, const kc_expr_pool *pool, int n,
+                        const kc_expr *const *exprs) {
     kc_json_key(j, key);
     kc_json_open(j, '[');
-    for (int i = 0; i < n; i++) kc_json_expr(j, pool, exprs[i]);
+    for (int i = 0; i < n; i++)
+        kc_json_expr(j, pool, exprs[i]);
     kc_json_close(j, ']');
 }
 
-static void write_argument(kc_json *j, const kc_expr_pool *pool, const char *name, const kc_type *type, bool output,
-                           const char *alias) {
+static void write_argument(kc_json *j, const kc_expr_pool *pool, const char *name,
+                           const kc_type *type, bool output, const char *alias) {
     kc_json_open(j, '{');
     kc_json_put_string(j, "name", name);
     kc_json_put_string(j, "direction", output ? "output" : "input");
@@ -67,7 +70,8 @@ static void write_arguments(kc_json *j, const kc_op *func) {
     kc_json_key(j, "args");
     kc_json_open(j, '[');
     for (int i = 0; i < func->body->n_args; i++)
-        write_argument(j, func->pool, func->body->args[i]->name, &func->body->args[i]->type, false, NULL);
+        write_argument(j, func->pool, func->body->args[i]->name, &func->body->args[i]->type, false,
+                       NULL);
     for (int i = 0; i < n_outputs; i++)
         write_argument(j, func->pool, outputs[i].name, &outputs[i].type, true, outputs[i].alias);
     kc_json_close(j, ']');
@@ -75,7 +79,8 @@ static void write_arguments(kc_json *j, const kc_op *func) {
 
 static void write_unbound(kc_json *j, const kc_expr_pool *pool, const kc_bound *bound, int n) {
     int passed = 0;
-    for (int i = 0; i < n; i++) passed += bound[i] == KC_BOUND_PASSED;
+    for (int i = 0; i < n; i++)
+        passed += bound[i] == KC_BOUND_PASSED;
     if (!passed) return;
     kc_json_key(j, "unbound");
     kc_json_open(j, '[');
@@ -97,7 +102,8 @@ void kc_manifest_write_signature(kc_json *j, const kc_op *func) {
     free(bound);
 }
 
-// ---- the manifest ----------------------------------------------------------------------------------------------------
+// ---- the manifest
+// ----------------------------------------------------------------------------------------------------
 
 void kc_manifest_write_image(kc_json *j, const kc_offload_image *image) {
     char hash[65];
@@ -117,7 +123,8 @@ static void write_target(kc_json *j, const kc_package_target *t) {
     kc_json_put_string(j, "arch", t->arch);
     kc_json_key(j, "images");
     kc_json_open(j, '[');
-    for (int i = 0; i < t->n_images; i++) kc_json_int(j, t->images[i]);
+    for (int i = 0; i < t->n_images; i++)
+        kc_json_int(j, t->images[i]);
     kc_json_close(j, ']');
     if (t->attributes) {
         kc_json_key(j, "attributes");
@@ -134,7 +141,8 @@ static void write_function(kc_json *j, const kc_package_function *f) {
     if (f->ir >= 0) kc_json_put_int(j, "ir", f->ir);
     kc_json_key(j, "targets");
     kc_json_open(j, '[');
-    for (int i = 0; i < f->n_targets; i++) write_target(j, &f->targets[i]);
+    for (int i = 0; i < f->n_targets; i++)
+        write_target(j, &f->targets[i]);
     kc_json_close(j, ']');
     kc_json_close(j, '}');
 }
@@ -155,11 +163,13 @@ static void write_manifest(FILE *out, const kc_package *p) {
     if (p->note) kc_json_put_string(&j, "note", p->note);
     kc_json_key(&j, "images");
     kc_json_open(&j, '[');
-    for (int i = 0; i < p->n_images; i++) kc_manifest_write_image(&j, &p->images[i]);
+    for (int i = 0; i < p->n_images; i++)
+        kc_manifest_write_image(&j, &p->images[i]);
     kc_json_close(&j, ']');
     kc_json_key(&j, "functions");
     kc_json_open(&j, '[');
-    for (int i = 0; i < p->n_functions; i++) write_function(&j, &p->functions[i]);
+    for (int i = 0; i < p->n_functions; i++)
+        write_function(&j, &p->functions[i]);
     kc_json_close(&j, ']');
     kc_json_close(&j, '}');
     fputc('\n', out);
@@ -173,6 +183,7 @@ void kc_package_write(FILE *out, const kc_package *p) {
     write_manifest(manifest, p);
     fclose(manifest);
     kc_offload_write(out, &(kc_offload_image){"kc", "manifest", "manifest", text, size});
-    for (int i = 0; i < p->n_images; i++) kc_offload_write(out, &p->images[i]);
+    for (int i = 0; i < p->n_images; i++)
+        kc_offload_write(out, &p->images[i]);
     free(text);
 }

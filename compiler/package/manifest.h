@@ -10,9 +10,9 @@
 
 typedef struct {
     const char *triple, *arch;
-    const char *attributes; // canonical text of what differs from the defaults, or NULL
+    const char *attributes;  // canonical text of what differs from the defaults, or NULL
     int images[2], n_images; // indices in kc_package.images
-    const char *variants;   // JSON
+    const char *variants;    // JSON
 } kc_package_target;
 
 typedef struct {

@@ -1,4 +1,5 @@
-// header 32 bytes, entry 40, string map 3 pairs of u64, string table, image (aligned to 8), padding.
+// header 32 bytes, entry 40, string map 3 pairs of u64, string table, image (aligned to 8),
+// padding.
 #include "compiler/package/offload.h"
 
 #include <stdint.h>
@@ -7,11 +8,13 @@
 enum { HEADER_BYTES = 32, ENTRY_BYTES = 40, PAIR_BYTES = 16, PAIRS = 3 };
 
 static void write_number(FILE *out, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; i++) fputc((int)(value >> 8 * i & 0xFF), out);
+    for (int i = 0; i < bytes; i++)
+        fputc((int)(value >> 8 * i & 0xFF), out);
 }
 
 static void write_zeros(FILE *out, size_t n) {
-    while (n--) fputc(0, out);
+    while (n--)
+        fputc(0, out);
 }
 
 static size_t padded(size_t n) {
@@ -31,9 +34,11 @@ static int offload_kind(const char *triple) {
 }
 
 void kc_offload_write(FILE *out, const kc_offload_image *image) {
-    const char *const strings[2 * PAIRS] = {"triple", image->triple, "arch", image->arch, "kc.role", image->role};
+    const char *const strings[2 * PAIRS] = {"triple",    image->triple, "arch",
+                                            image->arch, "kc.role",     image->role};
     size_t map = HEADER_BYTES + ENTRY_BYTES, table = map + PAIRS * PAIR_BYTES, table_size = 1;
-    for (int i = 0; i < 2 * PAIRS; i++) table_size += strlen(strings[i]) + 1;
+    for (int i = 0; i < 2 * PAIRS; i++)
+        table_size += strlen(strings[i]) + 1;
     size_t at = padded(table + table_size), total = padded(at + image->size);
     fwrite("\x10\xff\x10\xad", 1, 4, out);
     write_number(out, 1, 4);
@@ -53,7 +58,8 @@ void kc_offload_write(FILE *out, const kc_offload_image *image) {
         string += strlen(strings[i]) + 1;
     }
     fputc(0, out);
-    for (int i = 0; i < 2 * PAIRS; i++) fwrite(strings[i], 1, strlen(strings[i]) + 1, out);
+    for (int i = 0; i < 2 * PAIRS; i++)
+        fwrite(strings[i], 1, strlen(strings[i]) + 1, out);
     write_zeros(out, at - (table + table_size));
     fwrite(image->data, 1, image->size, out);
     write_zeros(out, total - (at + image->size));

@@ -1,4 +1,5 @@
-// Writes LLVM offload binaries, version 1 (docs/PACKAGE.md, "Entries"). The reader is runtime/package.c.
+// Writes LLVM offload binaries, version 1 (docs/PACKAGE.md, "Entries"). The reader is
+// runtime/package.c.
 #ifndef KC_COMPILER_PACKAGE_OFFLOAD_H
 #define KC_COMPILER_PACKAGE_OFFLOAD_H
 

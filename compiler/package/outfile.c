@@ -1,6 +1,6 @@
-// The order is write, fsync, name, fsync of the folder. linkat() gives a nameless file a new name but cannot replace an
-// old one: then it gets a temporary name and rename() follows at once, in a child with a session of its own, so that a
-// signal to kc or its group cannot fall between the two.
+// The order is write, fsync, name, fsync of the folder. linkat() gives a nameless file a new name
+// but cannot replace an old one: then it gets a temporary name and rename() follows at once, in a
+// child with a session of its own, so that a signal to kc or its group cannot fall between the two.
 #include "compiler/package/outfile.h"
 
 #include <errno.h>
@@ -26,14 +26,16 @@ typedef struct {
 struct kc_outfile {
     kc_arena *arena;
     plan p;
-    int file;       // nameless and complete, or -1
-    bool direct;    // a device or a pipe: written in place
+    int file;    // nameless and complete, or -1
+    bool direct; // a device or a pipe: written in place
 };
 
 static const char *problem(kc_arena *arena, const char *path, int code) {
     const char *advice = code == ENOSPC || code == EDQUOT ? "; free some space or write elsewhere"
-                         : code == EACCES || code == EPERM || code == EROFS ? "; choose a folder that you may write to"
-                         : code == ENOENT ? "; create its folder first" : "";
+                         : code == EACCES || code == EPERM || code == EROFS
+                             ? "; choose a folder that you may write to"
+                         : code == ENOENT ? "; create its folder first"
+                                          : "";
     return kc_arena_printf(arena, "cannot write %s: %s%s", path, strerror(code), advice);
 }
 
@@ -59,11 +61,13 @@ static int fill(int file, const plan *p) {
 static void sync_folder(const char *folder) {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
-    fsync(fd); // the data is safe already; some file systems refuse this, which is no reason to fail
+    fsync(
+        fd); // the data is safe already; some file systems refuse this, which is no reason to fail
     close(fd);
 }
 
-// ---- staging ----------------------------------------------------------------------------------------------------
+// ---- staging
+// ----------------------------------------------------------------------------------------------------
 
 static mode_t default_mode(void) {
     mode_t mask = umask(0);
@@ -71,7 +75,8 @@ static mode_t default_mode(void) {
     return 0666 & ~mask;
 }
 
-// Follows a symbolic link so that the link stays one. False: it exists and is neither a file nor absent.
+// Follows a symbolic link so that the link stays one. False: it exists and is neither a file nor
+// absent.
 static bool resolve(kc_outfile *o, const char *path) {
     struct stat s;
     o->p.path = kc_arena_strdup(o->arena, path);
@@ -82,7 +87,8 @@ static bool resolve(kc_outfile *o, const char *path) {
     o->p.folder = dirname(kc_arena_strdup(o->arena, o->p.path));
     const char *name = strrchr(o->p.path, '/');
     name = name ? name + 1 : o->p.path;
-    o->p.temporary = kc_arena_printf(o->arena, "%s/.%.200s.kc-%ld", o->p.folder, name, (long)getpid());
+    o->p.temporary =
+        kc_arena_printf(o->arena, "%s/.%.200s.kc-%ld", o->p.folder, name, (long)getpid());
     if (stat(o->p.path, &s)) return true;
     if (S_ISREG(s.st_mode)) o->p.mode = s.st_mode & 0777;
     return S_ISREG(s.st_mode) || S_ISDIR(s.st_mode);
@@ -104,12 +110,14 @@ static int stage_file(kc_outfile *o) {
     o->file = open(o->p.folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
     if (o->file < 0) {
         if (!lacks_tmpfile(errno)) return errno;
-        return access(o->p.folder, W_OK) ? errno : 0; // no nameless files here: all is done at the end
+        return access(o->p.folder, W_OK) ? errno
+                                         : 0; // no nameless files here: all is done at the end
     }
     return fill(o->file, &o->p);
 }
 
-kc_outfile *kc_outfile_stage(kc_arena *arena, const char *path, const void *data, size_t size, const char **error) {
+kc_outfile *kc_outfile_stage(kc_arena *arena, const char *path, const void *data, size_t size,
+                             const char **error) {
     kc_outfile *o = KC_NEW(arena, kc_outfile);
     *o = (kc_outfile){.arena = arena, .p = {.data = data, .size = size}, .file = -1};
     int code = !resolve(o, path) ? stage_direct(o) : stage_file(o);
@@ -124,7 +132,8 @@ void kc_outfile_drop(kc_outfile *o) {
     if (o) o->file = -1;
 }
 
-// ---- naming ------------------------------------------------------------------------------------------------------
+// ---- naming
+// ------------------------------------------------------------------------------------------------------
 
 static int link_to(int file, const char *path) {
     char name[40];
@@ -144,7 +153,9 @@ static int write_named(const plan *p) {
 static int replace(const kc_outfile *o) {
     unlink(o->p.temporary); // of an earlier process with our number, which was killed
     int code = o->file >= 0 ? link_to(o->file, o->p.temporary) : ENOENT;
-    if (code) code = write_named(&o->p); // a second copy, where the nameless one cannot be named (no /proc)
+    if (code)
+        code =
+            write_named(&o->p); // a second copy, where the nameless one cannot be named (no /proc)
     if (!code && rename(o->p.temporary, o->p.path)) code = errno;
     if (code) unlink(o->p.temporary);
     return code;
@@ -153,9 +164,11 @@ static int replace(const kc_outfile *o) {
 static int wait_for(pid_t child, int report) {
     int code = EIO;
     ssize_t n;
-    do n = read(report, &code, sizeof code);
+    do
+        n = read(report, &code, sizeof code);
     while (n < 0 && errno == EINTR);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
     return n == sizeof code ? code : EIO;
 }
 
@@ -191,7 +204,8 @@ bool kc_outfile_commit(kc_outfile *o, const char **error) {
     return code == 0;
 }
 
-bool kc_outfile_write(kc_arena *arena, const char *path, const void *data, size_t size, const char **error) {
+bool kc_outfile_write(kc_arena *arena, const char *path, const void *data, size_t size,
+                      const char **error) {
     kc_outfile *o = kc_outfile_stage(arena, path, data, size, error);
     return o && kc_outfile_commit(o, error);
 }

@@ -40,8 +40,8 @@ static holder *create(kc_arena *arena, const char *path) {
     return h;
 }
 
-kc_package_file *kc_package_open_memory(kc_arena *arena, const char *path, const void *data, size_t size,
-                                        const char **error) {
+kc_package_file *kc_package_open_memory(kc_arena *arena, const char *path, const void *data,
+                                        size_t size, const char **error) {
     holder *h = create(arena, path);
     h->file.data = data;
     h->file.size = size;
@@ -60,7 +60,8 @@ kc_package_file *kc_package_open(kc_arena *arena, const char *path, const char *
 
 const kcrt_json *kc_json_item(const kcrt_json *list, int index) {
     const kcrt_json *item = list ? list->first : NULL;
-    while (item && index-- > 0) item = item->next;
+    while (item && index-- > 0)
+        item = item->next;
     return item;
 }
 
@@ -78,7 +79,8 @@ void kc_json_copy(kc_json *j, const kcrt_json *value) {
     case KCRT_JSON_STRING: kc_json_string(j, value->text); break;
     case KCRT_JSON_LIST:
         kc_json_open(j, '[');
-        for (const kcrt_json *item = value->first; item; item = item->next) kc_json_copy(j, item);
+        for (const kcrt_json *item = value->first; item; item = item->next)
+            kc_json_copy(j, item);
         kc_json_close(j, ']');
         break;
     case KCRT_JSON_OBJECT:

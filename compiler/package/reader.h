@@ -1,5 +1,5 @@
-// A package file opened for inspection: checked by the runtime's reader, with the manifest's JSON beside it for what that
-// reader does not keep (resources, schedules, notes).
+// A package file opened for inspection: checked by the runtime's reader, with the manifest's JSON
+// beside it for what that reader does not keep (resources, schedules, notes).
 #ifndef KC_COMPILER_PACKAGE_READER_H
 #define KC_COMPILER_PACKAGE_READER_H
 
@@ -20,13 +20,15 @@ typedef struct {
 // NULL: *error is a sentence. Everything lives as long as the arena.
 kc_package_file *kc_package_open(kc_arena *, const char *path, const char **error);
 // The same of bytes in memory, which are borrowed; `path` names them in messages.
-kc_package_file *kc_package_open_memory(kc_arena *, const char *path, const void *data, size_t size, const char **error);
+kc_package_file *kc_package_open_memory(kc_arena *, const char *path, const void *data, size_t size,
+                                        const char **error);
 
 // Image i and its bytes.
 static inline const kcrt_entry *kc_package_image(const kc_package_file *f, int i) {
     return &f->package.entries[i + 1];
 }
-// The manifest's items, in step with manifest.functions and their targets and variants. NULL when there is none.
+// The manifest's items, in step with manifest.functions and their targets and variants. NULL when
+// there is none.
 const kcrt_json *kc_json_item(const kcrt_json *list, int index);
 const char *kc_json_text_or(const kcrt_json *object, const char *key, const char *otherwise);
 // Writes a value that was read.

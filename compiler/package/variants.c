@@ -1,5 +1,6 @@
-// A walk over the variants of a planned function. Kernels are launched as code generation reads them: programs along x,
-// warps * warp size threads, shared memory all dynamic, parameters in the order of kc_kernel_params.
+// A walk over the variants of a planned function. Kernels are launched as code generation reads
+// them: programs along x, warps * warp size threads, shared memory all dynamic, parameters in the
+// order of kc_kernel_params.
 #include "compiler/package/variants.h"
 
 #include <string.h>
@@ -14,12 +15,14 @@ typedef struct {
     const kc_images *images;
 } writer;
 
-// ---- arguments ---------------------------------------------------------------------------------------------------
+// ---- arguments
+// ---------------------------------------------------------------------------------------------------
 
 // The function argument that a kernel's operand is; NULL for a buffer.
 static const char *argument_name(const kc_value *operand) {
     if (!operand->def) return operand->name;
-    return operand->def->code == KC_OP_OUTPUT ? kc_attr_string(operand->def, KC_ATTR_NAME, NULL) : NULL;
+    return operand->def->code == KC_OP_OUTPUT ? kc_attr_string(operand->def, KC_ATTR_NAME, NULL)
+                                              : NULL;
 }
 
 static void write_pointer(writer *w, const kc_op *kernel, const kc_param *param) {
@@ -41,10 +44,12 @@ static void write_argument(writer *w, const kc_op *kernel, const kc_param *param
     if (param->kind == KC_PARAM_POINTER) {
         write_pointer(w, kernel, param);
     } else if (param->kind == KC_PARAM_SCALAR) {
-        if (!argument_name(param->operand)) kc_bug("a scalar parameter that is no argument of the function");
+        if (!argument_name(param->operand))
+            kc_bug("a scalar parameter that is no argument of the function");
         kc_json_put_string(&w->json, "scalar", argument_name(param->operand));
     } else {
-        kc_json_put_string(&w->json, "expr", kc_expr_symbol_name(kc_op_pool(kernel), param->symbol));
+        kc_json_put_string(&w->json, "expr",
+                           kc_expr_symbol_name(kc_op_pool(kernel), param->symbol));
         kc_json_put_string(&w->json, "type", "i64");
     }
     kc_json_close(&w->json, '}');
@@ -55,11 +60,13 @@ static void write_arguments(writer *w, const kc_op *kernel) {
     int n = kc_kernel_params(w->arena, kernel, &params);
     kc_json_key(&w->json, "args");
     kc_json_open(&w->json, '[');
-    for (int i = 0; i < n; i++) write_argument(w, kernel, &params[i]);
+    for (int i = 0; i < n; i++)
+        write_argument(w, kernel, &params[i]);
     kc_json_close(&w->json, ']');
 }
 
-// ---- steps -------------------------------------------------------------------------------------------------------
+// ---- steps
+// -------------------------------------------------------------------------------------------------------
 
 static int threads_of(const writer *w, const kc_op *kernel) {
     return (int)kc_attr_int(kernel, KC_ATTR_WARPS, 4) * kc_target_warp_size(w->target);
@@ -97,7 +104,8 @@ static void write_steps(writer *w, const kc_op *variant) {
     kc_json_close(&w->json, ']');
 }
 
-// ---- what people look at -------------------------------------------------------------------------------------------
+// ---- what people look at
+// -------------------------------------------------------------------------------------------
 
 static const kc_kernel_resources *find_resources(const kc_images *images, const char *kernel) {
     for (int i = 0; images && i < images->n_kernels; i++)
@@ -118,7 +126,8 @@ static void write_resources_of(writer *w, const kc_op *kernel, const kc_kernel_r
     put_known(j, "scalar_registers", r->scalar_registers);
     put_known(j, "spills", r->spills);
     put_known(j, "stack", r->stack);
-    if (r->shared >= 0) kc_json_put_int(j, "shared", r->shared + kc_attr_int(kernel, KC_ATTR_SHARED, 0));
+    if (r->shared >= 0)
+        kc_json_put_int(j, "shared", r->shared + kc_attr_int(kernel, KC_ATTR_SHARED, 0));
     kc_json_close(j, '}');
 }
 
@@ -126,7 +135,8 @@ static void write_resources(writer *w, const kc_op *variant) {
     bool open = false;
     for (const kc_op *op = variant->body->first; op; op = op->next) {
         if (op->code != KC_OP_KERNEL) continue;
-        const kc_kernel_resources *r = find_resources(w->images, kc_attr_string(op, KC_ATTR_NAME, ""));
+        const kc_kernel_resources *r =
+            find_resources(w->images, kc_attr_string(op, KC_ATTR_NAME, ""));
         if (!r) continue;
         if (!open) {
             kc_json_key(&w->json, "resources");
@@ -145,7 +155,8 @@ static void write_choice(kc_json *j, const kc_attr *attr) {
     case KC_KIND_INTS:
         kc_json_key(j, kc_attr_table[attr->key].name);
         kc_json_open(j, '[');
-        for (int i = 0; i < attr->count; i++) kc_json_int(j, attr->integers[i]);
+        for (int i = 0; i < attr->count; i++)
+            kc_json_int(j, attr->integers[i]);
         kc_json_close(j, ']');
         break;
     default: break; // the grid is in the step
@@ -166,14 +177,16 @@ static void write_schedule(writer *w, const kc_op *variant) {
         kc_json_key(j, kc_attr_string(op, KC_ATTR_NAME, ""));
         kc_json_open(j, '{');
         for (int i = 0; i < op->n_attrs; i++)
-            if (op->attrs[i].key != KC_ATTR_NAME && op->attrs[i].key != KC_ATTR_SHARED) write_choice(j, &op->attrs[i]);
+            if (op->attrs[i].key != KC_ATTR_NAME && op->attrs[i].key != KC_ATTR_SHARED)
+                write_choice(j, &op->attrs[i]);
         kc_json_close(j, '}');
     }
     kc_json_close(j, '}');
     kc_json_close(j, '}');
 }
 
-// ---- variants ------------------------------------------------------------------------------------------------------
+// ---- variants
+// ------------------------------------------------------------------------------------------------------
 
 static bool is_zero(const kc_expr *expr) {
     int64_t value;
@@ -182,7 +195,8 @@ static bool is_zero(const kc_expr *expr) {
 
 static void write_variant(writer *w, const kc_op *variant) {
     kc_json *j = &w->json;
-    const kc_expr *when = kc_attr_expr(variant, KC_ATTR_WHEN), *workspace = kc_attr_expr(variant, KC_ATTR_WORKSPACE);
+    const kc_expr *when = kc_attr_expr(variant, KC_ATTR_WHEN),
+                  *workspace = kc_attr_expr(variant, KC_ATTR_WORKSPACE);
     kc_json_open(j, '{');
     if (when) {
         kc_json_key(j, "when");
@@ -198,7 +212,8 @@ static void write_variant(writer *w, const kc_op *variant) {
     kc_json_close(j, '}');
 }
 
-void kc_variants_write(FILE *out, const kc_op *func, const kc_target *target, const kc_images *images) {
+void kc_variants_write(FILE *out, const kc_op *func, const kc_target *target,
+                       const kc_images *images) {
     writer w = {kc_json_to(out, 0), kc_arena_create(), target, images};
     kc_json_open(&w.json, '[');
     for (const kc_op *op = func->body->first; op; op = op->next)
@@ -207,7 +222,8 @@ void kc_variants_write(FILE *out, const kc_op *func, const kc_target *target, co
     kc_arena_destroy(w.arena);
 }
 
-// ---- explain ---------------------------------------------------------------------------------------------------------
+// ---- explain
+// ---------------------------------------------------------------------------------------------------------
 
 static void print_expr(FILE *out, const kc_expr_pool *pool, const kc_expr *expr) {
     char text[1024];
@@ -222,7 +238,8 @@ static void explain_attr(FILE *out, const kc_attr *attr) {
     case KC_KIND_STRING: fprintf(out, ", %s %s", name, attr->string); break;
     case KC_KIND_INTS:
         fprintf(out, ", %s", name);
-        for (int i = 0; i < attr->count; i++) fprintf(out, "%s%lld", i ? "x" : " ", (long long)attr->integers[i]);
+        for (int i = 0; i < attr->count; i++)
+            fprintf(out, "%s%lld", i ? "x" : " ", (long long)attr->integers[i]);
         break;
     default: break;
     }
@@ -239,8 +256,10 @@ static void explain_kernel(FILE *out, const kc_op *kernel) {
 }
 
 static void explain_variant(FILE *out, const kc_op *variant, int index) {
-    const kc_expr *when = kc_attr_expr(variant, KC_ATTR_WHEN), *workspace = kc_attr_expr(variant, KC_ATTR_WORKSPACE);
-    fprintf(out, "  variant %d (%s): ", index, kc_attr_string(variant, KC_ATTR_REASON, "no reason given"));
+    const kc_expr *when = kc_attr_expr(variant, KC_ATTR_WHEN),
+                  *workspace = kc_attr_expr(variant, KC_ATTR_WORKSPACE);
+    fprintf(out, "  variant %d (%s): ", index,
+            kc_attr_string(variant, KC_ATTR_REASON, "no reason given"));
     if (when) print_expr(out, kc_attr_pool(variant, KC_ATTR_WHEN), when);
     else fputs("always", out);
     if (workspace && !is_zero(workspace)) {

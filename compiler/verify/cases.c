@@ -1,5 +1,6 @@
-// Sizes at which tiles end, vectors fit or loops change, found in the expressions of the target itself: divisors in grids
-// are tiles, divisors in predicates are vectors, limits in predicates are where another variant begins.
+// Sizes at which tiles end, vectors fit or loops change, found in the expressions of the target
+// itself: divisors in grids are tiles, divisors in predicates are vectors, limits in predicates are
+// where another variant begins.
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,8 @@ typedef struct {
     int n_cases;
 } chooser;
 
-// ---- reading expressions -----------------------------------------------------------------------------------------------
+// ---- reading expressions
+// -----------------------------------------------------------------------------------------------
 
 static int64_t common_multiple(int64_t a, int64_t b) {
     int64_t x = a, y = b;
@@ -46,7 +48,8 @@ static void note(int64_t *list, int *n, int64_t value) {
 static void note_division(chooser *c, const kc_expr *e, int64_t by) {
     for (int s = 0; s < c->n; s++)
         if (kc_expr_uses(e->a, s) && by > 1 && by <= 4096) {
-            if (e->kind == KC_EXPR_MOD) c->symbols[s].vector = common_multiple(c->symbols[s].vector, by);
+            if (e->kind == KC_EXPR_MOD)
+                c->symbols[s].vector = common_multiple(c->symbols[s].vector, by);
             else note(c->symbols[s].tiles, &c->symbols[s].n_tiles, by);
         }
 }
@@ -59,7 +62,8 @@ static void read_expr(chooser *c, const kc_expr *e) {
     if (!e->b || !kc_expr_is_const(e->b, &value)) return;
     bool divides = e->kind == KC_EXPR_FLOORDIV || e->kind == KC_EXPR_MOD || e->kind == KC_EXPR_CDIV;
     if (divides) note_division(c, e, value);
-    bool compares = e->kind == KC_EXPR_LE || e->kind == KC_EXPR_LT || e->kind == KC_EXPR_GE || e->kind == KC_EXPR_GT;
+    bool compares = e->kind == KC_EXPR_LE || e->kind == KC_EXPR_LT || e->kind == KC_EXPR_GE ||
+                    e->kind == KC_EXPR_GT;
     if (compares && e->a->kind == KC_EXPR_SYMBOL && e->a->symbol < c->n)
         note(c->symbols[e->a->symbol].limits, &c->symbols[e->a->symbol].n_limits, value);
 }
@@ -73,9 +77,11 @@ static void read_target(chooser *c, const kcrt_target *t) {
     }
 }
 
-// ---- values of one symbol ------------------------------------------------------------------------------------------------
+// ---- values of one symbol
+// ------------------------------------------------------------------------------------------------
 
-// The nearest value from `v` up that the facts allow, in multiples of `step` too; -1: there is none.
+// The nearest value from `v` up that the facts allow, in multiples of `step` too; -1: there is
+// none.
 static int64_t allowed(const chooser *c, int s, int64_t v, int64_t step) {
     const kc_expr_facts *facts = &c->f->symbols[s].facts;
     int64_t multiple = common_multiple(facts->multiple_of > 0 ? facts->multiple_of : 1, step);
@@ -99,19 +105,23 @@ static void choose_values(chooser *c, int s) {
     add_value(c, s, 1);
     add_value(c, s, PRIME);
     for (int i = 0; i < x->n_tiles; i++)
-        for (int d = -1; d <= 1; d++) add_value(c, s, x->tiles[i] + d);
+        for (int d = -1; d <= 1; d++)
+            add_value(c, s, x->tiles[i] + d);
     for (int i = 0; i < x->n_limits; i++)
-        for (int d = 0; d <= 1; d++) add_value(c, s, x->limits[i] + d);
+        for (int d = 0; d <= 1; d++)
+            add_value(c, s, x->limits[i] + d);
 }
 
-// ---- cases ---------------------------------------------------------------------------------------------------------------
+// ---- cases
+// ---------------------------------------------------------------------------------------------------------------
 
 static bool eval(const chooser *c, const kcrt_term *term, const int64_t *values, int64_t *out) {
     (void)c;
     return kcrt_term_eval(term, values, out) == KC_EXPR_OK;
 }
 
-static bool element_count(const chooser *c, const kcrt_arg *arg, const int64_t *values, int64_t *count) {
+static bool element_count(const chooser *c, const kcrt_arg *arg, const int64_t *values,
+                          int64_t *count) {
     *count = 1;
     for (int d = 0; d < arg->rank; d++) {
         int64_t extent;
@@ -124,7 +134,8 @@ static bool element_count(const chooser *c, const kcrt_arg *arg, const int64_t *
 // Small enough for a simulator and the reference, and a shape at all (an exact division may fail).
 static bool feasible(const chooser *c, const int64_t *values) {
     double work = 1;
-    for (int s = 0; s < c->f->dim_count; s++) work *= values[s] > 1 ? (double)values[s] : 1;
+    for (int s = 0; s < c->f->dim_count; s++)
+        work *= values[s] > 1 ? (double)values[s] : 1;
     if (work > MOST_WORK) return false;
     int64_t count;
     for (int a = 0; a < c->f->arg_count; a++)
@@ -132,7 +143,8 @@ static bool feasible(const chooser *c, const int64_t *values) {
     return true;
 }
 
-// The least stride that keeps the rows of a tensor apart at the place where stride name `s` stands; 0: nowhere.
+// The least stride that keeps the rows of a tensor apart at the place where stride name `s` stands;
+// 0: nowhere.
 static bool dense_stride(const chooser *c, int s, const int64_t *values, int64_t *out) {
     *out = 0;
     for (int a = 0; a < c->f->arg_count; a++) {
@@ -164,13 +176,15 @@ static bool choose_strides(const chooser *c, int64_t *values, int64_t pad, bool 
 
 static bool known(const chooser *c, const kc_verify_case *x) {
     for (int i = 0; i < c->n_cases; i++)
-        if (!memcmp(c->cases[i].values, x->values, sizeof(int64_t) * (size_t)c->n) && c->cases[i].misaligned == x->misaligned)
+        if (!memcmp(c->cases[i].values, x->values, sizeof(int64_t) * (size_t)c->n) &&
+            c->cases[i].misaligned == x->misaligned)
             return true;
     return false;
 }
 
 static void add_case(chooser *c, const int64_t *values, bool misaligned) {
-    kc_verify_case x = {KC_NEW_ARRAY(c->arena, int64_t, c->f->symbol_count + 1), misaligned, c->n_cases % 2, c->n_cases % 3};
+    kc_verify_case x = {KC_NEW_ARRAY(c->arena, int64_t, c->f->symbol_count + 1), misaligned,
+                        c->n_cases % 2, c->n_cases % 3};
     memcpy(x.values, values, sizeof(int64_t) * (size_t)c->n);
     if (c->n_cases < MOST_CASES && !known(c, &x)) c->cases[c->n_cases++] = x;
 }
@@ -178,8 +192,10 @@ static void add_case(chooser *c, const int64_t *values, bool misaligned) {
 // The dims as they are, and rounded up to whole vectors, where pointers decide too.
 static void add_dims(chooser *c, const int64_t *dims) {
     int64_t values[KCRT_MAX_SYMBOLS] = {0};
-    for (int s = 0; s < c->f->dim_count; s++) values[s] = dims[s];
-    if (choose_strides(c, values, c->n_cases % 2 ? 3 : 0, false) && feasible(c, values)) add_case(c, values, false);
+    for (int s = 0; s < c->f->dim_count; s++)
+        values[s] = dims[s];
+    if (choose_strides(c, values, c->n_cases % 2 ? 3 : 0, false) && feasible(c, values))
+        add_case(c, values, false);
     for (int s = 0; s < c->f->dim_count; s++) {
         values[s] = allowed(c, s, dims[s], c->symbols[s].vector);
         if (values[s] < 0) return;
@@ -221,17 +237,21 @@ static void vary_all(chooser *c) {
     }
 }
 
-int kc_verify_cases(kc_arena *arena, const kcrt_signature *f, const kcrt_target *target, kc_verify_case **out) {
+int kc_verify_cases(kc_arena *arena, const kcrt_signature *f, const kcrt_target *target,
+                    kc_verify_case **out) {
     chooser c = {.arena = arena, .f = f, .n = f->dim_count + f->stride_count};
     c.symbols = KC_NEW_ARRAY(arena, symbol, c.n + 1);
     c.cases = KC_NEW_ARRAY(arena, kc_verify_case, MOST_CASES);
-    for (int s = 0; s < c.n; s++) c.symbols[s].vector = 1;
+    for (int s = 0; s < c.n; s++)
+        c.symbols[s].vector = 1;
     read_target(&c, target);
-    for (int s = 0; s < f->dim_count; s++) choose_values(&c, s);
+    for (int s = 0; s < f->dim_count; s++)
+        choose_values(&c, s);
     if (!f->dim_count) add_dims(&c, (int64_t[]){0});
     vary_all(&c);
     for (int s = 0; s < f->dim_count; s++)
-        for (int i = 0; i < c.symbols[s].n_values; i++) vary(&c, s, c.symbols[s].values[i]);
+        for (int i = 0; i < c.symbols[s].n_values; i++)
+            vary(&c, s, c.symbols[s].values[i]);
     *out = c.cases;
     return c.n_cases;
 }

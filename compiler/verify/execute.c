@@ -1,4 +1,5 @@
-// In a worker: the cases on the simulator, one after the other. kcrun's parts fill arrays and compare with the reference.
+// In a worker: the cases on the simulator, one after the other. kcrun's parts fill arrays and
+// compare with the reference.
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,7 +47,8 @@ static bool fail(runner *r, const char *text) {
     return false;
 }
 
-// ---- inputs ------------------------------------------------------------------------------------------------------------
+// ---- inputs
+// ------------------------------------------------------------------------------------------------------------
 
 static void fill_integers(array *a, uint64_t state) {
     for (size_t i = 0; i < a->count; i++) {
@@ -86,12 +88,14 @@ static bool prepare(runner *r, const kc_verify_case *c) {
 static bool launch(runner *r, const kc_verify_case *c) {
     task *t = r->task;
     int aliases[KCRT_MAX_ARGS];
-    for (int a = 0; a < t->arg_count; a++) aliases[a] = r->f->args[a].alias;
+    for (int a = 0; a < t->arg_count; a++)
+        aliases[a] = r->f->args[a].alias;
     kc_place_wishes wishes = {c->misaligned, c->in_place ? aliases : NULL};
     kc_placement p;
     const char *error = NULL;
     bool ok = kc_place_all(t, &wishes, &p, &error);
-    if (ok && (kcrt_launch(t->on.function, NULL, p.pointers, p.n, NULL, 0) || kcrt_device_sync(t->on.device))) {
+    if (ok && (kcrt_launch(t->on.function, NULL, p.pointers, p.n, NULL, 0) ||
+               kcrt_device_sync(t->on.device))) {
         ok = false;
         error = kcrt_last_error();
     }
@@ -101,24 +105,28 @@ static bool launch(runner *r, const kc_verify_case *c) {
     return ok;
 }
 
-// ---- comparison ----------------------------------------------------------------------------------------------------------
+// ---- comparison
+// ----------------------------------------------------------------------------------------------------------
 
 static double compare(runner *r) {
     check_result results[KCRT_MAX_ARGS];
     int n = 0;
     double worst = 0;
-    if (!kcrun_check_outputs(r->task, results, &n) && !n) fail(r, "the reference cannot compute this");
+    if (!kcrun_check_outputs(r->task, results, &n) && !n)
+        fail(r, "the reference cannot compute this");
     for (int i = 0; i < n; i++) {
         const check_result *x = &results[i];
         if (x->worst > worst) worst = x->worst;
         if (!x->wrong || r->problem[0]) continue;
-        snprintf(r->problem, sizeof r->problem, "%s: %zu elements wrong, the worst at %zu: got %.9g, want %.9g within %.3g", x->output,
-                 x->wrong, x->index, x->got, x->want, x->bound);
+        snprintf(r->problem, sizeof r->problem,
+                 "%s: %zu elements wrong, the worst at %zu: got %.9g, want %.9g within %.3g",
+                 x->output, x->wrong, x->index, x->got, x->want, x->bound);
     }
     return worst;
 }
 
-// ---- which variant -------------------------------------------------------------------------------------------------------
+// ---- which variant
+// -------------------------------------------------------------------------------------------------------
 
 static int64_t alignment_of(const runner *r, int a, const kc_verify_case *c) {
     const argument *arg = &r->task->args[a];
@@ -127,11 +135,16 @@ static int64_t alignment_of(const runner *r, int a, const kc_verify_case *c) {
 
 static int choose_variant(const runner *r, const kc_verify_case *c) {
     int64_t values[KCRT_MAX_SYMBOLS] = {0}, holds;
-    for (int s = 0; s < r->task->symbol_count; s++) values[s] = c->values[s];
-    for (int a = 0; a < r->f->arg_count; a++) values[r->f->align_base + a] = alignment_of(r, a, c);
-    for (int i = 0; i < KCRT_DEVICE_SYMBOLS; i++) values[r->f->device_base + i] = r->device_values[i];
+    for (int s = 0; s < r->task->symbol_count; s++)
+        values[s] = c->values[s];
+    for (int a = 0; a < r->f->arg_count; a++)
+        values[r->f->align_base + a] = alignment_of(r, a, c);
+    for (int i = 0; i < KCRT_DEVICE_SYMBOLS; i++)
+        values[r->f->device_base + i] = r->device_values[i];
     for (int v = 0; v < r->target->variant_count; v++)
-        if (!r->target->variants[v].has_when || (!kcrt_term_eval(&r->target->variants[v].when, values, &holds) && holds)) return v;
+        if (!r->target->variants[v].has_when ||
+            (!kcrt_term_eval(&r->target->variants[v].when, values, &holds) && holds))
+            return v;
     return -1;
 }
 
@@ -140,12 +153,15 @@ static void describe_case(const runner *r, const kc_verify_case *c, char *text, 
     size_t at = 0;
     text[0] = 0;
     for (int s = 0; s < r->task->symbol_count && at < size; s++)
-        at += (size_t)snprintf(text + at, size - at, "%s%s=%lld", s ? " " : "", r->f->symbols[s].name, (long long)c->values[s]);
+        at += (size_t)snprintf(text + at, size - at, "%s%s=%lld", s ? " " : "",
+                               r->f->symbols[s].name, (long long)c->values[s]);
     if (at < size)
-        snprintf(text + at, size - at, "%s%s, %s inputs", c->misaligned ? ", unaligned" : "", c->in_place ? ", in place" : "", fills[c->fill]);
+        snprintf(text + at, size - at, "%s%s, %s inputs", c->misaligned ? ", unaligned" : "",
+                 c->in_place ? ", in place" : "", fills[c->fill]);
 }
 
-// ---- all cases -------------------------------------------------------------------------------------------------------------
+// ---- all cases
+// -------------------------------------------------------------------------------------------------------------
 
 static void run_case(runner *r, const kc_verify_case *c) {
     char text[400];
@@ -157,8 +173,10 @@ static void run_case(runner *r, const kc_verify_case *c) {
     tell(r->out, "case\t%d\t%s", variant, text);
     if (ok && launch(r, c)) worst = compare(r);
     if (isinf(worst)) worst = 1e300; // printf's "inf" would not be read back everywhere
-    tell(r->out, "result\t%d\t%.6g\t%s%s%s", variant, worst, r->problem[0] ? text : "", r->problem[0] ? ": " : "", r->problem);
-    for (int a = 0; a < r->task->arg_count; a++) kcrun_array_free(&r->task->args[a].host);
+    tell(r->out, "result\t%d\t%.6g\t%s%s%s", variant, worst, r->problem[0] ? text : "",
+         r->problem[0] ? ": " : "", r->problem);
+    for (int a = 0; a < r->task->arg_count; a++)
+        kcrun_array_free(&r->task->args[a].host);
 }
 
 // A fault stays with the device's context, as on hardware: the next case gets a fresh one.
@@ -169,7 +187,8 @@ static bool reopen(runner *r, const char *device) {
 
 static void read_device(runner *r) {
     for (int i = 0; i < KCRT_DEVICE_SYMBOLS; i++)
-        if (kcrt_device_attr(r->task->on.device, kcrt_device_symbols[i].attr, &r->device_values[i])) r->device_values[i] = 0;
+        if (kcrt_device_attr(r->task->on.device, kcrt_device_symbols[i].attr, &r->device_values[i]))
+            r->device_values[i] = 0;
 }
 
 static bool can_run(const runner *r, const char *device) {
@@ -181,13 +200,15 @@ static bool can_run(const runner *r, const char *device) {
     }
     kcrt_device_close(simulator);
     bool ok = r->f->ir >= 0 && kcrun_session_open(r->task, "ref", &ref);
-    if (r->f->ir < 0) tell(r->out, "cannot\tthe package has no IR to compare with (it was built with --strip)");
+    if (r->f->ir < 0)
+        tell(r->out, "cannot\tthe package has no IR to compare with (it was built with --strip)");
     else if (!ok) tell(r->out, "cannot\tthe reference: %s", kcrt_last_error());
     if (ok) kcrun_session_close(&ref);
     return ok;
 }
 
-void kc_verify_execute(const kc_package_file *subset, const char *path, double seconds, uint64_t seed, int out) {
+void kc_verify_execute(const kc_package_file *subset, const char *path, double seconds,
+                       uint64_t seed, int out) {
     static task t; // too large for a stack; one a process
     static options o;
     const kcrt_signature *f = &subset->manifest.functions[0];

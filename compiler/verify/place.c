@@ -14,16 +14,20 @@ static bool fail(const char **error, const char *text) {
     return false;
 }
 
-// ---- shapes ------------------------------------------------------------------------------------------------------------
+// ---- shapes
+// ------------------------------------------------------------------------------------------------------------
 
 static bool prepare(task *t, int a, const char **error) {
     static char text[ERROR_SIZE];
     argument *arg = &t->args[a];
     int64_t shape[KCRT_MAX_RANK] = {0}, last = 0;
     bool scalar = arg->info.is_scalar;
-    if (!scalar && kcrt_function_shape(t->on.function, a, t->values, t->known, shape, arg->strides)) return fail(error, kcrt_last_error());
-    if (!kcrun_array_make(&arg->host, arg->type, scalar ? 0 : arg->info.rank, shape, text)) return fail(error, text);
-    for (int d = 0; d < arg->info.rank && arg->host.count; d++) last += (shape[d] - 1) * arg->strides[d];
+    if (!scalar && kcrt_function_shape(t->on.function, a, t->values, t->known, shape, arg->strides))
+        return fail(error, kcrt_last_error());
+    if (!kcrun_array_make(&arg->host, arg->type, scalar ? 0 : arg->info.rank, shape, text))
+        return fail(error, text);
+    for (int d = 0; d < arg->info.rank && arg->host.count; d++)
+        last += (shape[d] - 1) * arg->strides[d];
     arg->span = arg->host.count ? (size_t)(last + 1) * (size_t)kc_dtype_bytes(arg->type) : 0;
     return true;
 }
@@ -39,7 +43,8 @@ bool kc_place_prepare(task *t, const char **error) {
     return true;
 }
 
-// ---- elements ----------------------------------------------------------------------------------------------------------
+// ---- elements
+// ----------------------------------------------------------------------------------------------------------
 
 // Between the dense host array and the strided bytes.
 static void move(const argument *arg, char *strided, bool in) {
@@ -57,16 +62,19 @@ static void move(const argument *arg, char *strided, bool in) {
 }
 
 // All of the span is written, gaps too: vectors may read them.
-static bool upload(const task *t, const argument *arg, void *base, size_t offset, const char **error) {
+static bool upload(const task *t, const argument *arg, void *base, size_t offset,
+                   const char **error) {
     char *bytes = calloc(arg->span, 1);
     if (!bytes) return fail(error, no_memory);
     move(arg, bytes, true);
-    kcrt_status status = kcrt_copy((kcrt_place){t->on.device, base, offset}, (kcrt_place){NULL, bytes, 0}, arg->span, NULL);
+    kcrt_status status = kcrt_copy((kcrt_place){t->on.device, base, offset},
+                                   (kcrt_place){NULL, bytes, 0}, arg->span, NULL);
     free(bytes);
     return status ? fail(error, kcrt_last_error()) : true;
 }
 
-// ---- placing -----------------------------------------------------------------------------------------------------------
+// ---- placing
+// -----------------------------------------------------------------------------------------------------------
 
 // The input whose memory output `a` takes over; -1: none, or their shapes differ.
 static int shared_with(const task *t, int a, const kc_place_wishes *wishes) {
@@ -74,18 +82,22 @@ static int shared_with(const task *t, int a, const kc_place_wishes *wishes) {
     if (input < 0 || t->args[input].info.is_scalar) return -1;
     const argument *x = &t->args[a], *y = &t->args[input];
     bool same = x->type == y->type && x->info.rank == y->info.rank && x->span == y->span;
-    for (int d = 0; same && d < x->info.rank; d++) same = x->host.shape[d] == y->host.shape[d] && x->strides[d] == y->strides[d];
+    for (int d = 0; same && d < x->info.rank; d++)
+        same = x->host.shape[d] == y->host.shape[d] && x->strides[d] == y->strides[d];
     return same ? input : -1;
 }
 
-static bool place(task *t, const kc_place_wishes *wishes, kc_placement *p, int a, const char **error) {
+static bool place(task *t, const kc_place_wishes *wishes, kc_placement *p, int a,
+                  const char **error) {
     argument *arg = &t->args[a];
     int shared = shared_with(t, a, wishes);
     p->offset[a] = wishes->misaligned && arg->span ? (size_t)kc_dtype_bytes(arg->type) : 0;
-    if (shared < 0 && kcrt_alloc(t->on.device, arg->span ? arg->span + p->offset[a] : 0, &p->memory[a]))
+    if (shared < 0 &&
+        kcrt_alloc(t->on.device, arg->span ? arg->span + p->offset[a] : 0, &p->memory[a]))
         return fail(error, kcrt_last_error());
     void *base = shared < 0 ? p->memory[a] : p->memory[shared];
-    p->tensors[a] = kcrt_tensor(kcrt_device_dl(t->on.device), base, arg->info.dtype, arg->info.rank, arg->host.shape, arg->strides);
+    p->tensors[a] = kcrt_tensor(kcrt_device_dl(t->on.device), base, arg->info.dtype, arg->info.rank,
+                                arg->host.shape, arg->strides);
     p->tensors[a].byte_offset = p->offset[a];
     return arg->info.is_output || !arg->span || upload(t, arg, base, p->offset[a], error);
 }
@@ -110,7 +122,9 @@ static bool fetch(task *t, const kc_placement *p, int a, const char **error) {
     if (!arg->span) return true;
     char *bytes = calloc(arg->span, 1);
     if (!bytes) return fail(error, no_memory);
-    kcrt_status status = kcrt_copy((kcrt_place){NULL, bytes, 0}, (kcrt_place){t->on.device, p->tensors[a].data, p->offset[a]}, arg->span, NULL);
+    kcrt_status status =
+        kcrt_copy((kcrt_place){NULL, bytes, 0},
+                  (kcrt_place){t->on.device, p->tensors[a].data, p->offset[a]}, arg->span, NULL);
     if (!status) move(arg, bytes, false);
     free(bytes);
     return status ? fail(error, kcrt_last_error()) : true;
@@ -123,5 +137,6 @@ bool kc_place_fetch(task *t, const kc_placement *p, const char **error) {
 }
 
 void kc_place_release(const task *t, kc_placement *p) {
-    for (int a = 0; a < t->arg_count; a++) kcrt_free(t->on.device, p->memory[a]);
+    for (int a = 0; a < t->arg_count; a++)
+        kcrt_free(t->on.device, p->memory[a]);
 }

@@ -6,7 +6,8 @@
 
 typedef struct {
     bool misaligned;    // first elements have no alignment beyond the element's own
-    const int *aliases; // by argument: the input whose memory an output takes over if it can, or -1; NULL: none
+    const int *aliases; // by argument: the input whose memory an output takes over if it can, or
+                        // -1; NULL: none
 } kc_place_wishes;
 
 typedef struct {
@@ -19,8 +20,8 @@ typedef struct {
 
 enum { KC_PLACE_ALIGNMENT = 256 }; // of first elements that are not misaligned
 
-// Shapes, strides and spans of all arguments from the task's symbol values, and arrays for them: inputs are to be filled.
-// False: *error is a sentence.
+// Shapes, strides and spans of all arguments from the task's symbol values, and arrays for them:
+// inputs are to be filled. False: *error is a sentence.
 bool kc_place_prepare(task *, const char **error);
 // kc_place_release also after a failure.
 bool kc_place_all(task *, const kc_place_wishes *, kc_placement *, const char **error);

@@ -1,4 +1,5 @@
-// Taking one target out keeps the loader from preferring another image of the package: the one under test is executed.
+// Taking one target out keeps the loader from preferring another image of the package: the one
+// under test is executed.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ typedef struct {
 
 static void select_images(selection *s, const kcrt_signature *function, const kcrt_target *target) {
     for (int i = 0; i < target->image_count && s->n < 60; i++)
-        if (strcmp(s->file->manifest.images[target->images[i]].role, "cubin")) s->images[s->n++] = target->images[i];
+        if (strcmp(s->file->manifest.images[target->images[i]].role, "cubin"))
+            s->images[s->n++] = target->images[i];
     if (function->ir >= 0) s->images[s->n++] = function->ir;
 }
 
@@ -34,7 +36,8 @@ static void write_target(const selection *s, kc_json *j, const kcrt_json *target
         }
         kc_json_open(j, '[');
         for (const kcrt_json *index = item->first; index; index = index->next)
-            if (place_of(s, (int)index->integer) >= 0) kc_json_int(j, place_of(s, (int)index->integer));
+            if (place_of(s, (int)index->integer) >= 0)
+                kc_json_int(j, place_of(s, (int)index->integer));
         kc_json_close(j, ']');
     }
     kc_json_close(j, '}');
@@ -64,7 +67,8 @@ static void write_manifest(const selection *s, FILE *out, int function, int targ
         kc_json_key(&j, item->key);
         if (!strcmp(item->key, "images")) {
             kc_json_open(&j, '[');
-            for (int i = 0; i < s->n; i++) kc_json_copy(&j, kc_json_item(item, s->images[i]));
+            for (int i = 0; i < s->n; i++)
+                kc_json_copy(&j, kc_json_item(item, s->images[i]));
             kc_json_close(&j, ']');
         } else if (!strcmp(item->key, "functions")) {
             kc_json_open(&j, '[');
@@ -89,7 +93,8 @@ char *kc_verify_subset(const kc_package_file *file, int function, int target, si
     fclose(out);
     out = open_memstream(&package, size);
     if (!out) kc_bug("out of memory");
-    kc_offload_write(out, &(kc_offload_image){"kc", "manifest", "manifest", manifest, manifest_size});
+    kc_offload_write(out,
+                     &(kc_offload_image){"kc", "manifest", "manifest", manifest, manifest_size});
     for (int i = 0; i < s.n; i++) {
         const kcrt_entry *e = kc_package_image(file, s.images[i]);
         kc_offload_write(out, &(kc_offload_image){e->triple, e->arch, e->role, e->image, e->size});

@@ -1,4 +1,5 @@
-// kc verify: every function on every architecture, each variant executed on a simulator and compared with the reference.
+// kc verify: every function on every architecture, each variant executed on a simulator and
+// compared with the reference.
 #ifndef KC_COMPILER_VERIFY_VERIFY_H
 #define KC_COMPILER_VERIFY_VERIFY_H
 
@@ -10,7 +11,7 @@ typedef enum { KC_VERIFY_PASSED, KC_VERIFY_FAILED, KC_VERIFY_UNVERIFIED } kc_ver
 typedef struct {
     const char *function, *triple, *arch;
     int variant;
-    const char *reason;  // of the schedule, ""
+    const char *reason; // of the schedule, ""
     kc_verify_state state;
     int cases;           // that ran
     double worst;        // the largest error as a part of what is allowed; at most 1 when passed
@@ -27,11 +28,14 @@ typedef struct {
 } kc_verify_options;
 
 // *rows is an arena array; returns how many, or -1 with *error.
-int kc_verify_run(kc_arena *, const kc_package_file *, const kc_verify_options *, kc_verify_row **rows, const char **error);
+int kc_verify_run(kc_arena *, const kc_package_file *, const kc_verify_options *,
+                  kc_verify_row **rows, const char **error);
 
-// ---- between the files of this folder ------------------------------------------------------------------------------------
+// ---- between the files of this folder
+// ------------------------------------------------------------------------------------
 
-// subset.c: a package with one function, one target and, of its images, what a simulator can execute; malloc'ed.
+// subset.c: a package with one function, one target and, of its images, what a simulator can
+// execute; malloc'ed.
 char *kc_verify_subset(const kc_package_file *, int function, int target, size_t *size);
 
 // cases.c: what to try.
@@ -49,6 +53,7 @@ int kc_verify_cases(kc_arena *, const kcrt_signature *, const kcrt_target *, kc_
 //   cannot TAB TEXT                         nothing can be executed here
 //   broken TAB TEXT                         the package cannot be loaded
 //   late                                    there was no time for the rest
-void kc_verify_execute(const kc_package_file *subset, const char *path, double seconds, uint64_t seed, int out);
+void kc_verify_execute(const kc_package_file *subset, const char *path, double seconds,
+                       uint64_t seed, int out);
 
 #endif

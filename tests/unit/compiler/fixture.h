@@ -34,7 +34,8 @@ static inline const kc_target *target_of(kc_arena *arena, const char *text) {
 }
 
 // The variants of a model's first function for a target.
-static inline char *variants_of(kc_arena *arena, const char *model, const char *target, const kc_images *images) {
+static inline char *variants_of(kc_arena *arena, const char *model, const char *target,
+                                const kc_images *images) {
     kc_module *module = load_model(arena, model);
     kc_diag *diag = kc_diag_create(arena, "model.yaml", NULL, 0);
     kc_pipeline_options options = {0};
@@ -54,10 +55,17 @@ static inline char *package_of(kc_arena *arena, const char *model, const char *p
     kc_module *module = load_model(arena, model);
     size_t ir_size;
     char *ir = kc_module_to_text(module, &ir_size);
-    kc_offload_image images[] = {{"cuda", "sm_80", "ptx", ptx, strlen(ptx) + 1}, {"kc", "ir", "ir", ir, ir_size}};
-    kc_package_target target = {"cuda", "sm_80", NULL, {0}, 1, variants_of(arena, model, "cuda:sm_80", NULL)};
+    kc_offload_image images[] = {{"cuda", "sm_80", "ptx", ptx, strlen(ptx) + 1},
+                                 {"kc", "ir", "ir", ir, ir_size}};
+    kc_package_target target = {"cuda", "sm_80", NULL,
+                                {0},    1,       variants_of(arena, model, "cuda:sm_80", NULL)};
     kc_package_function function = {module->body->first, 1, &target, 1};
-    kc_package package = {.module = module->name, .kc = "1", .llvm = "2", .images = images, .n_images = 2, .functions = &function,
+    kc_package package = {.module = module->name,
+                          .kc = "1",
+                          .llvm = "2",
+                          .images = images,
+                          .n_images = 2,
+                          .functions = &function,
                           .n_functions = 1};
     char *data = NULL;
     FILE *out = open_memstream(&data, size);

@@ -36,7 +36,8 @@ static int tear_down(void **state) {
 static int count_files(void) {
     DIR *d = opendir(".");
     int n = 0;
-    for (struct dirent *e; (e = readdir(d));) n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+    for (struct dirent *e; (e = readdir(d));)
+        n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
     closedir(d);
     return n;
 }
@@ -80,7 +81,8 @@ static void staged_is_invisible(void **state) {
     (void)state;
     const char *error = NULL;
     assert_true(kc_outfile_write(arena, "a", "old", 3, &error));
-    kc_outfile *x = kc_outfile_stage(arena, "a", "new", 3, &error), *y = kc_outfile_stage(arena, "b", "new", 3, &error);
+    kc_outfile *x = kc_outfile_stage(arena, "a", "new", 3, &error),
+               *y = kc_outfile_stage(arena, "b", "new", 3, &error);
     assert_non_null(x);
     assert_non_null(y);
     assert_content("a", "old");
@@ -108,7 +110,8 @@ static void a_killed_run_left_a_file(void **state) {
     (void)state;
     const char *error = NULL;
     char name[64];
-    snprintf(name, sizeof name, ".a.kc-%ld", (long)getpid()); // what a process of our number would have left
+    snprintf(name, sizeof name, ".a.kc-%ld",
+             (long)getpid()); // what a process of our number would have left
     assert_true(kc_outfile_write(arena, "a", "old", 3, &error));
     assert_true(kc_outfile_write(arena, name, "rest", 4, &error));
     assert_true(kc_outfile_write(arena, "a", "new", 3, &error));

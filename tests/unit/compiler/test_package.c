@@ -1,18 +1,26 @@
 // What the writers write, the runtime's readers read: containers, manifests, JSON.
 #include "fixture.h"
 
-static const char saxpy[] = "kc: 1\nmodule: vectors\nfunctions:\n  saxpy:\n    doc: 'z = \"alpha\" x + y'\n"
-                            "    inputs: {alpha: f32, x: \"f32[N]\", y: \"f32[N]\"}\n"
-                            "    outputs: {z: \"f32[N]\"}\n    body: |\n      z = alpha * x + y\n";
-static const char in_place[] = "kc: 1\nmodule: m\nfunctions:\n  f:\n    inputs: {s: f32, x: \"f32[N]\"}\n"
-                               "    outputs: {y: {type: \"f32[N]\", alias: x}}\n    body: |\n      y = sqrt(x)\n";
-static const char strided[] = "kc: 1\nmodule: m\nfunctions:\n  f:\n    dims: {M: {min: 1, max: 64}, K: {multiple_of: 8}, U: {}}\n"
-                              "    inputs: {x: {type: \"f16[M, K]\", strides: [ldx, 1]}}\n    outputs: {y: \"f32[M, K + 1]\", t: \"f32[]\"}\n"
-                              "    body: |\n      y = pad(cast(x, \"f32\") * U, [[0, 0], [0, 1]])\n      t = sum(x)\n";
-static const char mlp[] = "kc: 1\nmodule: m\nfunctions:\n  f:\n    inputs: {x: \"f32[M, K]\", w: \"f32[K, N]\", v: \"f32[N, P]\"}\n"
-                          "    outputs: {y: \"f32[M, P]\"}\n    body: |\n      y = matmul(relu(matmul(x, w)), v)\n";
+static const char saxpy[] =
+    "kc: 1\nmodule: vectors\nfunctions:\n  saxpy:\n    doc: 'z = \"alpha\" x + y'\n"
+    "    inputs: {alpha: f32, x: \"f32[N]\", y: \"f32[N]\"}\n"
+    "    outputs: {z: \"f32[N]\"}\n    body: |\n      z = alpha * x + y\n";
+static const char in_place[] =
+    "kc: 1\nmodule: m\nfunctions:\n  f:\n    inputs: {s: f32, x: \"f32[N]\"}\n"
+    "    outputs: {y: {type: \"f32[N]\", alias: x}}\n    body: |\n      y = sqrt(x)\n";
+static const char strided[] =
+    "kc: 1\nmodule: m\nfunctions:\n  f:\n    dims: {M: {min: 1, max: 64}, K: {multiple_of: 8}, U: "
+    "{}}\n"
+    "    inputs: {x: {type: \"f16[M, K]\", strides: [ldx, 1]}}\n    outputs: {y: \"f32[M, K + "
+    "1]\", t: \"f32[]\"}\n"
+    "    body: |\n      y = pad(cast(x, \"f32\") * U, [[0, 0], [0, 1]])\n      t = sum(x)\n";
+static const char mlp[] =
+    "kc: 1\nmodule: m\nfunctions:\n  f:\n    inputs: {x: \"f32[M, K]\", w: \"f32[K, N]\", v: "
+    "\"f32[N, P]\"}\n"
+    "    outputs: {y: \"f32[M, P]\"}\n    body: |\n      y = matmul(relu(matmul(x, w)), v)\n";
 
-// ---- containers ----------------------------------------------------------------------------------------------------------
+// ---- containers
+// ----------------------------------------------------------------------------------------------------------
 
 static void containers_of_every_size(void **state) {
     (void)state;
@@ -47,13 +55,15 @@ static void containers_of_every_size(void **state) {
     }
 }
 
-// ---- manifests -----------------------------------------------------------------------------------------------------------
+// ---- manifests
+// -----------------------------------------------------------------------------------------------------------
 
 static void manifest_reads_back(void **state) {
     (void)state;
     kc_arena *arena = kc_arena_create();
     size_t size;
-    const char *error = NULL, *data = package_of(arena, saxpy, ".version 7.0\n.target sm_80\n", &size);
+    const char *error = NULL,
+               *data = package_of(arena, saxpy, ".version 7.0\n.target sm_80\n", &size);
     kc_package_file *file = kc_package_open_memory(arena, "test", data, size, &error);
     if (!file) fail_msg("%s", error);
     const kcrt_manifest *m = &file->manifest;
@@ -108,7 +118,8 @@ static void strides_and_passed_dims(void **state) {
     assert_int_equal(f->stride_count, 1);
     assert_string_equal(f->symbols[3].name, "ldx");
     assert_int_equal(f->passed_count, 1);
-    for (int s = 0; s < 3; s++) assert_int_equal(f->symbols[s].is_passed, !strcmp(f->symbols[s].name, "U"));
+    for (int s = 0; s < 3; s++)
+        assert_int_equal(f->symbols[s].is_passed, !strcmp(f->symbols[s].name, "U"));
     assert_int_equal(f->symbols[0].facts.max, 64);
     assert_int_equal(f->symbols[1].facts.multiple_of, 8);
     assert_int_equal(f->args[1].shape[1].form, KCRT_TERM_EXPR);
@@ -131,7 +142,8 @@ static void workspace_between_kernels(void **state) {
         assert_int_equal(variant->workspace.form, KCRT_TERM_EXPR);
         for (int s = 0; s < variant->step_count; s++)
             for (int p = 0; p < variant->steps[s].param_count; p++)
-                writes += variant->steps[s].params[p].kind == KCRT_PARAM_PLACE && variant->steps[s].params[p].place.arg < 0;
+                writes += variant->steps[s].params[p].kind == KCRT_PARAM_PLACE &&
+                          variant->steps[s].params[p].place.arg < 0;
         assert_true(writes >= 2); // written by one kernel, read by another
     }
     kc_arena_destroy(arena);
@@ -143,7 +155,8 @@ static void resources_are_kept(void **state) {
     kc_kernel_resources kernels[] = {{"saxpy_v0_k0", 21, -1, 3, 0, 0}};
     kc_images images = {.kernels = kernels, .n_kernels = 1};
     const char *text = variants_of(arena, saxpy, "cuda:sm_80", &images);
-    assert_non_null(strstr(text, "\"resources\": {\"saxpy_v0_k0\": {\"registers\": 21, \"spills\": 3, \"stack\": 0, \"shared\": 0}}"));
+    assert_non_null(strstr(text, "\"resources\": {\"saxpy_v0_k0\": {\"registers\": 21, \"spills\": "
+                                 "3, \"stack\": 0, \"shared\": 0}}"));
     assert_null(strstr(text, "scalar_registers"));
     kc_arena_destroy(arena);
 }
@@ -152,14 +165,16 @@ static void the_same_bytes_twice(void **state) {
     (void)state;
     kc_arena *a = kc_arena_create(), *b = kc_arena_create();
     size_t n, m;
-    const char *x = package_of(a, mlp, ".target sm_80\n", &n), *y = package_of(b, mlp, ".target sm_80\n", &m);
+    const char *x = package_of(a, mlp, ".target sm_80\n", &n),
+               *y = package_of(b, mlp, ".target sm_80\n", &m);
     assert_int_equal(n, m);
     assert_memory_equal(x, y, n);
     kc_arena_destroy(a);
     kc_arena_destroy(b);
 }
 
-// ---- JSON ------------------------------------------------------------------------------------------------------------------
+// ---- JSON
+// ------------------------------------------------------------------------------------------------------------------
 
 static char *json_of(void (*write)(kc_json *), int broken) {
     char *text = NULL;
@@ -208,8 +223,10 @@ static void write_numbers(kc_json *j) {
 static void large_integers_are_strings(void **state) {
     (void)state;
     char *text = json_of(write_numbers, 0);
-    assert_string_equal(text, "{\"a\": 9007199254740992, \"b\": \"9007199254740993\", \"c\": \"-9007199254740993\", "
-                              "\"d\": \"-9223372036854775808\"}");
+    assert_string_equal(
+        text,
+        "{\"a\": 9007199254740992, \"b\": \"9007199254740993\", \"c\": \"-9007199254740993\", "
+        "\"d\": \"-9223372036854775808\"}");
     free(text);
 }
 
@@ -233,14 +250,16 @@ static void lines_break_where_asked(void **state) {
     (void)state;
     char *flat = json_of(write_nested, 0), *broken = json_of(write_nested, 2);
     assert_string_equal(flat, "{\"empty\": [], \"list\": [1, {\"x\": true}, null]}");
-    assert_string_equal(broken, "{\n \"empty\": [],\n \"list\": [\n  1,\n  {\"x\": true},\n  null\n ]\n}");
+    assert_string_equal(broken,
+                        "{\n \"empty\": [],\n \"list\": [\n  1,\n  {\"x\": true},\n  null\n ]\n}");
     free(flat);
     free(broken);
 }
 
 static void reading_and_writing_again(void **state) {
     (void)state;
-    const char text[] = "{\"a\": [1, -2, \"x\", null, true, 1.5e3], \"b\": {\"c\": \"9223372036854775807\"}}";
+    const char text[] =
+        "{\"a\": [1, -2, \"x\", null, true, 1.5e3], \"b\": {\"c\": \"9223372036854775807\"}}";
     kcrt_arena arena = {0};
     const char *error;
     size_t at, size;
@@ -258,11 +277,12 @@ static void reading_and_writing_again(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(containers_of_every_size),  cmocka_unit_test(manifest_reads_back),
-        cmocka_unit_test(alias_is_an_input),         cmocka_unit_test(strides_and_passed_dims),   cmocka_unit_test(workspace_between_kernels),
-        cmocka_unit_test(resources_are_kept),        cmocka_unit_test(the_same_bytes_twice),
-        cmocka_unit_test(strings_survive),           cmocka_unit_test(large_integers_are_strings),
-        cmocka_unit_test(lines_break_where_asked),   cmocka_unit_test(reading_and_writing_again),
+        cmocka_unit_test(containers_of_every_size),   cmocka_unit_test(manifest_reads_back),
+        cmocka_unit_test(alias_is_an_input),          cmocka_unit_test(strides_and_passed_dims),
+        cmocka_unit_test(workspace_between_kernels),  cmocka_unit_test(resources_are_kept),
+        cmocka_unit_test(the_same_bytes_twice),       cmocka_unit_test(strings_survive),
+        cmocka_unit_test(large_integers_are_strings), cmocka_unit_test(lines_break_where_asked),
+        cmocka_unit_test(reading_and_writing_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

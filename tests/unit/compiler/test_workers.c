@@ -28,21 +28,24 @@ static void work(void *context, int job, int out) {
     (void)context;
     char text[64];
     int n = snprintf(text, sizeof text, "job %d", job);
-    if (job == 3) signal(SIGSEGV, SIG_DFL), raise(SIGSEGV); // without the handler of the test program
+    if (job == 3)
+        signal(SIGSEGV, SIG_DFL), raise(SIGSEGV); // without the handler of the test program
     if (job == 4) _exit(9);
     if (job == 5) pause();
     if (job == 6) fprintf(stderr, "trouble\n");
     if (job == 7) {
         static char block[1 << 16];
         memset(block, 'x', sizeof block);
-        for (int i = 0; i < 20; i++) assert_true(kc_record_write_bytes(out, block, sizeof block));
+        for (int i = 0; i < 20; i++)
+            assert_true(kc_record_write_bytes(out, block, sizeof block));
     }
     kc_record_write_bytes(out, text, (size_t)n);
 }
 
 static void done(void *context, int job, const kc_pool_end *end) {
     notes *n = context;
-    snprintf(n->text[job], sizeof n->text[job], "%.*s", end->size > 63 ? 0 : (int)end->size, end->data ? end->data : "");
+    snprintf(n->text[job], sizeof n->text[job], "%.*s", end->size > 63 ? 0 : (int)end->size,
+             end->data ? end->data : "");
     if (job == 7) snprintf(n->text[job], sizeof n->text[job], "%zu", end->size);
     snprintf(n->died[job], sizeof n->died[job], "%s", end->died ? end->died : "");
     snprintf(n->said[job], sizeof n->said[job], "%s", end->said);
@@ -73,7 +76,8 @@ static void jobs_end_in_every_way(void **state) {
     }
 }
 
-// ---- records -----------------------------------------------------------------------------------------------------------
+// ---- records
+// -----------------------------------------------------------------------------------------------------------
 
 static char *sample(size_t *size) {
     int ends[2];
@@ -120,7 +124,8 @@ static void records_read_back(void **state) {
     kc_arena_destroy(arena);
 }
 
-// Cut anywhere: never done, never outside the bytes (under a sanitizer), and the stage is known once it was told.
+// Cut anywhere: never done, never outside the bytes (under a sanitizer), and the stage is known
+// once it was told.
 static void cut_records_are_faults(void **state) {
     (void)state;
     size_t size;
