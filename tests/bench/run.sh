@@ -14,7 +14,7 @@ say() { echo "$*" | tee -a "$TABLE"; }
 row() { # what, value, unit, target or -
     awk -v what="$1" -v value="$2" -v unit="$3" -v target="$4" 'BEGIN {
         if (target == "-") printf "%-58s %10.4g %-8s\n", what, value, unit
-        else printf "%-58s %10.4g %-8s %8.4g %6.2f%s\n", what, value, unit, target, value / target, value > target ? "  MISSED" : ""
+        else printf "%-58s %10.4g %-8s %8.4g %6.2f%s\n", what, value, unit, target, value / target, (value > target ? "  MISSED" : "")
     }' | tee -a "$TABLE"
 }
 field() { echo "$1" | cut -d ' ' -f "$2"; }
