@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/package/manifest.h"
+#include "compiler/package/reader.h"
 #include "compiler/version.h"
 #include "runtime/package.h"
 
@@ -63,7 +64,9 @@ int kc_build_load(kc_build_run *run) {
     int level = run->module && run->request->any_level ? level_of(run) : KC_LEVEL_COMPOSITE;
     if (run->module && !model && !kc_module_verify(run->module, level, run->diag))
         run->module = NULL;
-    return run->module ? KC_EXIT_DONE : KC_EXIT_WRONG;
+    if (!run->module) return KC_EXIT_WRONG;
+    if (!run->request->any_level) run->module->target = NULL; // of IR text: the request says it
+    return KC_EXIT_DONE;
 }
 
 // ---- targets
@@ -188,20 +191,28 @@ static bool is_wanted(const kc_build_request *request, const char *name) {
     return request->n_functions == 0;
 }
 
+static const char *list_functions(const kc_build_run *run) {
+    const char *known = "";
+    KC_FOR_OPS(func, run->module->body) {
+        if (strlen(known) > 1000) return kc_arena_printf(run->arena, "%s ...", known);
+        known = kc_arena_printf(run->arena, "%s%s%s", known, *known ? " " : "", kc_func_name(func));
+    }
+    return known;
+}
+
 static bool check_functions(kc_build_run *run) {
     bool ok = true;
-    const char *known = "";
-    KC_FOR_OPS(func, run->module->body)
-    known = kc_arena_printf(run->arena, "%s%s%s", known, *known ? " " : "", kc_func_name(func));
     for (int i = 0; i < run->request->n_functions; i++) {
         const char *name = run->request->functions[i];
         if (kc_func_find(run->module, name)) continue;
         kc_report(run->diag, KC_ERROR, nowhere,
-                  "--function %s: the model has no such function; it has: %s", name, known);
+                  "--function %s: the model has no such function; it has: %s", name,
+                  list_functions(run));
         ok = false;
     }
-    KC_FOR_OPS(func, run->module->body)
-    if (!is_wanted(run->request, kc_func_name(func))) kc_op_erase(func);
+    KC_FOR_OPS(func, run->module->body) {
+        if (!is_wanted(run->request, kc_func_name(func))) kc_op_erase(func);
+    }
     if (ok && !run->module->body->first) {
         kc_report(run->diag, KC_ERROR, nowhere, "the model has no function");
         ok = false;
@@ -301,7 +312,17 @@ static void add_ir(kc_build_run *run, kc_package *p) {
     p->images[p->n_images++] = (kc_offload_image){"kc", "ir", "ir", text, size};
 }
 
-void kc_build_pack(kc_build_run *run) {
+// What the runtime would refuse must not leave here: names that only IR text can have, limits of
+// the format.
+static int audit(kc_build_run *run) {
+    const char *error;
+    if (kc_package_open_memory(run->arena, "the package", run->package, run->package_size, &error))
+        return KC_EXIT_DONE;
+    kc_report(run->diag, KC_ERROR, nowhere, "this model does not fit into a package: %s", error);
+    return KC_EXIT_WRONG;
+}
+
+int kc_build_pack(kc_build_run *run) {
     kc_package p = {.module = run->module->name,
                     .kc = KC_VERSION,
                     .llvm = kc_build_llvm_version(),
@@ -321,12 +342,13 @@ void kc_build_pack(kc_build_run *run) {
     if (fclose(out)) kc_bug("out of memory");
     kc_arena_defer(run->arena, release, data);
     run->package = data;
+    return audit(run);
 }
 
 int kc_build_all(kc_build_run *run) {
     int status = kc_build_load(run);
     if (!status) status = kc_build_choose(run);
     if (!status) status = kc_build_compile(run);
-    if (!status && !run->request->single) kc_build_pack(run);
+    if (!status && !run->request->single) status = kc_build_pack(run);
     return status;
 }

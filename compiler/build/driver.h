@@ -54,8 +54,8 @@ bool kc_build_targets(kc_build_run *, const char **error);
 int kc_build_load(kc_build_run *);   // model file, or IR text when it does not end in .yaml or .yml
 int kc_build_choose(kc_build_run *); // functions, tools, tasks
 int kc_build_compile(kc_build_run *); // the workers; diagnostics merged
-void kc_build_pack(kc_build_run *);
-int kc_build_all(kc_build_run *); // all of them
+int kc_build_pack(kc_build_run *);    // and reads it as the runtime will
+int kc_build_all(kc_build_run *);     // all of them
 
 // merge.c: what the workers reported, each user error once, faults with function, target and stage.
 // KC_EXIT_DONE if all tasks are done.

@@ -96,18 +96,19 @@ static void timed(void *context, const kc_pass *pass, double seconds) {
     send_time(context, pass->name, seconds);
 }
 
-// Ops that a pass works on, where levels alone do not say it: passes before `plan` see no variants,
-// those after it nothing else.
+static bool is_fused(kc_opcode code) {
+    return code == KC_OP_FUSION || code == KC_OP_RETURN || code == KC_OP_SCHEDULE;
+}
+
+// Ops that a pass works on, where levels alone do not say it: `plan` wants fusions, `tile` variants.
 static bool arranged(const worker *w, const kc_pass *pass) {
-    bool planned = true, fused = true;
-    KC_FOR_OPS(func, w->module->body)
-    KC_FOR_OPS(op, func->body) {
-        planned = planned && (op->code == KC_OP_VARIANT);
-        fused = fused && (op->code == KC_OP_FUSION || op->code == KC_OP_RETURN ||
-                          op->code == KC_OP_SCHEDULE);
-    }
-    if (pass == &kc_pass_plan) return fused;
-    return pass == &kc_pass_tile ? planned : true;
+    if (pass != &kc_pass_plan && pass != &kc_pass_tile) return true;
+    for (const kc_op *func = w->module->body->first; func; func = func->next)
+        for (const kc_op *op = func->body->first; op; op = op->next) {
+            bool right = pass == &kc_pass_plan ? is_fused(op->code) : op->code == KC_OP_VARIANT;
+            if (!right) return false;
+        }
+    return true;
 }
 
 // IR that someone wrote may not be what the next step needs: that is their error, not ours.

@@ -74,7 +74,8 @@ static int choose_emit(const kc_command *command, input *in) {
     o->request.images = (kc_images_choice)images;
     o->request.single = o->emit->form == KC_EMIT_SINGLE ? o->emit->single : 0;
     o->request.only_kind = o->emit->kind;
-    o->output = in->output;
+    bool dash = in->output && !strcmp(in->output, "-");
+    o->output = !dash ? in->output : o->emit->form == KC_EMIT_SINGLE ? NULL : "/dev/stdout";
     o->to_stdout = o->emit->form == KC_EMIT_SINGLE && !o->output;
     if (!o->output && !o->to_stdout) return kc_usage_error(command, "-o OUT is missing");
     if (!o->output && o->depend)

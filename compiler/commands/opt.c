@@ -24,6 +24,7 @@ static int parse(const kc_command *command, kc_arena *arena, int argc, char **ar
     int status = kc_options_parse(command, arena, argc, argv, table, sizeof table / sizeof *table,
                                   &in->files, 1, 1);
     if (status != KC_PARSE_GO) return status;
+    if (in->output && !strcmp(in->output, "-")) in->output = NULL;
     if (!in->passes)
         return kc_usage_error(command, "--passes=a,b is missing; `kc passes` lists them");
     return KC_PARSE_GO;
