@@ -1,0 +1,637 @@
+"""Random valid models. Generator(seed).function() is one function; sizes() and fill() make a case for it."""
+import random
+import numpy as np
+import values as v
+from model import Dim, Function, Invalid, Lit, Node, Output, meet, sizes_of, ARITHMETIC, COMPARISON, KEEP, REAL
+
+MOST_ELEMENTS = 40000
+EXTENTS = [1, 1, 1, 2, 2, 3, 4, 5, 7, 8, 16, 17, 32, 33]
+SIZES = [0, 1, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 130, 257, 300, 1000]
+TYPES = ["f32"] * 8 + ["f16"] * 4 + ["bf16"] * 2 + ["f64"] * 2 + ["i32"] * 2 + ["i64", "i16", "i8", "u8", "bool"]
+ONE = Dim.of(1)
+
+
+class Generator:
+    def __init__(self, seed):
+        self.r = random.Random(seed)
+
+    # ---- the pool
+
+    def function(self):
+        r = self.r
+        self.f, self.pool = Function(), []
+        self.symbols = r.sample(["M", "N", "K"], r.choice([0, 1, 1, 2, 2, 3]))
+        for s in self.symbols:
+            fact = {}
+            if r.random() < 0.4:
+                fact["min"] = r.choice([1, 1, 2, 4])
+            if r.random() < 0.15:
+                fact["multiple_of"] = r.choice([2, 4, 8])
+            if r.random() < 0.1:
+                fact["max"] = r.choice([64, 1000, 65536])
+            self.f.facts[s] = fact
+        for _ in range(r.choice([1, 1, 1, 2])):
+            self.input(r.choice(TYPES), [self.extent() for _ in range(r.choice([0, 1, 1, 2, 2, 2, 2, 3, 3, 4, 5]))])
+        wanted = r.choice([1, 1, 2, 3, 3, 4, 5, 6, 8, 11])
+        steps = [s for s in STEPS for _ in range(STEPS[s])]
+        made = tries = 0
+        while made < wanted and tries < 60:
+            tries += 1
+            n = r.choice(steps)(self)
+            if n is None or len(n.shape) > 6 or not self.fits(n):
+                continue
+            n.inline = r.random() < 0.35
+            self.pool.append(n)
+            made += 1
+        self.choose_outputs()
+        self.strides()
+        if r.random() < 0.12:
+            self.schedule()
+        return self.f
+
+    def fits(self, n):
+        """Not too large at middling sizes."""
+        return int(np.prod([d.at({s: 8 for s in "MNK"}) for d in n.shape], dtype=object)) <= MOST_ELEMENTS
+
+    def extent(self):
+        r = self.r
+        if self.symbols and r.random() < 0.6:
+            d = Dim.of(r.choice(self.symbols))
+            x = r.random()
+            return d + r.randint(1, 3) if x < 0.06 else d * r.randint(2, 3) if x < 0.12 else d
+        return Dim.of(r.choice(EXTENTS) if r.random() < 0.97 else 0)
+
+    def input(self, t, shape, fill=None):
+        r = self.r
+        if fill is None:
+            if v.is_float(t):
+                fill = r.choice(["normal", "normal", "small", "positive", "special"] if r.random() < 0.5 else ["normal", "small"])
+            else:
+                fill = "any" if r.random() < 0.1 else "small"
+        n = Node("input", [], t, shape, fill=fill)
+        self.pool.append(n)
+        return n
+
+    def pick(self, good=lambda n: True):
+        found = [n for n in self.pool if good(n)]
+        if not found:
+            return None
+        return found[-1] if self.r.random() < 0.4 else self.r.choice(found)
+
+    def inputs_left(self): return sum(n.op == "input" for n in self.pool) < 6
+
+    def partner(self, x, t=None, full=False):
+        """An operand that broadcasts with x: one there is, a new input, a number or x itself."""
+        r = self.r
+        found = [n for n in self.pool if (t is None or n.t == t) and merge(x.shape, n.shape) is not None and len(n.shape) > 0]
+        if found and r.random() < 0.6:
+            return r.choice(found)
+        if not self.inputs_left():
+            return r.choice(found) if found else None
+        shape = list(x.shape)
+        kind = r.random()
+        if not full:
+            if kind < 0.35:
+                shape = shape[r.randint(0, len(shape)):]
+            elif kind < 0.6:
+                shape = [ONE if r.random() < 0.5 else d for d in shape]
+            elif kind < 0.7 and len(shape) < 4:
+                shape = [self.extent()] + shape
+        return self.input(t or r.choice(TYPES), shape)
+
+    def number(self, t):
+        r = self.r
+        bound = sorted({s for n in self.pool if n.op == "input" for d in n.shape for s in d.symbols()})
+        if bound and r.random() < 0.12 and t in ("f64", "f32", "i64", "i32"):
+            return Lit(Dim.of(r.choice(bound)) + r.choice([0, 0, 1]) * (t != "i32"))
+        if v.is_float(t) or (t in ("i32", "i64", "i8") and r.random() < 0.1):
+            return Lit(r.choice([0.5, 2.0, -1.5, 0.1, 3.0, 1e-3, 1, 2, -3]))
+        return Lit(r.randint(0 if t == "u8" else -5, 7))
+
+    # ---- outputs
+
+    def choose_outputs(self):
+        r, f = self.r, self.f
+        made = [n for n in self.pool if n.op != "input"] or self.pool
+        used = {id(a) for n in made for a in n.nodes()}
+        leaves = [n for n in made if id(n) not in used]
+        chosen = leaves[:4] if len(leaves) <= 4 else r.sample(leaves, 4)
+        if r.random() < 0.4:
+            chosen = chosen + [r.choice(made)]
+        if r.random() < 0.05:
+            chosen = chosen + [r.choice(self.pool)]
+        if r.random() < 0.04:
+            chosen = chosen + [chosen[0]]
+        for n in chosen:
+            if len(n.shape) > 5 and r.random() < 0.5 and n is not chosen[0]:
+                continue
+            t = n.t
+            if v.is_float(t) and r.random() < 0.35:
+                t = r.choice(["f32", "f16", "bf16", "f64"])
+            f.outputs.append(Output(n, t))
+        if r.random() < 0.04:
+            for o in f.outputs:
+                same = [i for i in f.inputs() if i.t == o.t and i.shape == o.node.shape and i.shape]
+                if same and r.random() < 0.7:
+                    o.alias = r.choice(same)
+                    break
+
+    def schedule(self):
+        """Wishes; those that cannot be built are refused with a reason, and that is right too."""
+        r, nodes = self.r, [n for n in self.f.nodes() if n.op != "input"]
+        products = [n for n in nodes if n.op == "matmul"]
+        for n in r.sample(nodes, min(len(nodes), 1)) if not products else [r.choice(products)]:
+            keys = []
+            if n.op == "matmul" and r.random() < 0.8:
+                keys.append("tile: [%d, %d, %d]" % (r.choice([16, 32, 64, 128]), r.choice([8, 16, 32, 64, 128]), r.choice([8, 16, 32, 64])))
+            elif n.shape and r.random() < 0.5:
+                keys.append(f"tile: {[r.choice([1, 1, 2, 4, 16, 32, 64]) for _ in n.shape]}")
+            for key, choices in {"warps": [1, 2, 4, 8], "stages": [1, 2, 3, 4], "vector": [1, 2, 4, 8, 16], "unit": ["fma", "tensor"],
+                                 "split": [2, 3, 8], "raster": ["row", '"grouped:4"', "hilbert"], "swizzle": [0, 32, 64, 128]}.items():
+                if r.random() < (0.35 if key in ("warps", "vector", "stages", "split") else 0.12):
+                    keys.append(f"{key}: {r.choice(choices)}")
+            if keys:
+                self.f.schedule.append((n, ", ".join(keys)))
+
+    def strides(self):
+        r, f = self.r, self.f
+        for i, n in enumerate(list(f.inputs()) + f.outputs):
+            shape = n.shape if isinstance(n, Node) else n.node.shape
+            if len(shape) == 0 or r.random() > 0.07 or (not isinstance(n, Node) and n.alias):
+                continue
+            if not isinstance(n, Node) and any(o.alias is not None for o in f.outputs):
+                continue
+            if any(o.alias is n for o in f.outputs):
+                continue
+            kind, order = r.random(), list(range(len(shape)))[::-1]
+            if kind < 0.3:
+                r.shuffle(order)
+            strides, step = [None] * len(shape), Dim.of(r.choice([1, 1, 1, 2]))
+            for axis in order:
+                strides[axis] = step
+                step = step * shape[axis] + (r.randint(0, 3) if r.random() < 0.5 else 0)
+            if isinstance(n, Node) and kind > 0.85:
+                strides[r.randrange(len(shape))] = Dim.of(0)
+            elif kind > 0.5 and len(shape) > 1:
+                strides[0] = Dim.of(f"ld{i}")
+            n.strides = strides
+
+
+def merge(a, b):
+    out = []
+    for i in range(max(len(a), len(b))):
+        p = a[len(a) - 1 - i] if i < len(a) else ONE
+        q = b[len(b) - 1 - i] if i < len(b) else ONE
+        if p != q and p != ONE and q != ONE:
+            return None
+        out.insert(0, q if p == ONE else p)
+    return out
+
+
+# ---- steps: each gives a node or None
+
+def unary(g):
+    x = g.pick(lambda n: n.t != "bool")
+    if not x:
+        return None
+    op = g.r.choice(["abs", "neg", "-x", "relu"] + list(v.UNARY) + list(v.ROUNDING))
+    if op in ("abs", "neg", "-x", "relu"):
+        return Node(op, [x], x.t, x.shape)
+    if op in v.ROUNDING:
+        return Node(op, [x], v.compute_type(x.t), x.shape)
+    t = meet([x], REAL)
+    if op in ("sqrt", "rsqrt", "log", "log2") and g.r.random() < 0.7:
+        x = Node("abs", [x], x.t, x.shape)
+        x.inline = True
+    return Node(op, [x], t, x.shape)
+
+
+def binary(g):
+    x = g.pick()
+    if not x:
+        return None
+    r = g.r
+    if x.t == "bool":
+        y = g.partner(x, "bool")
+        if not y or y.t != "bool":
+            return None
+        if r.random() < 0.2:
+            return Node("not", [x], "bool", x.shape)
+        return Node(r.choice(["and", "or"]), [x, y], "bool", merge(x.shape, y.shape))
+    op = r.choice(["+", "-", "*", "+", "-", "*", "/", "min", "max", "//", "%", "**"])
+    if r.random() < 0.3:
+        y = g.number(x.t)
+        if op in ("//", "%") and isinstance(y.value, (int, float)) and y.value == 0:
+            y = Lit(3)
+        if op == "**":
+            y = Lit(r.choice([2, 3, 0, 1])) if not v.is_float(x.t) else Lit(r.choice([2, 3, 0.5, -1, 1.5, 0, -2.0]))
+            if not v.is_float(x.t) and y.value < 0:
+                return None
+    else:
+        y = g.partner(x, x.t if r.random() < 0.75 else None)
+        if y is None or y.t == "bool":
+            return None
+        if op == "**" and not v.is_float(meet([x, y], KEEP)):
+            op = "*"
+    args = [x, y] if op == "**" and isinstance(y, Lit) or r.random() < 0.7 else [y, x]
+    t = meet(args, KEEP if op in ("min", "max") else REAL if op == "/" else ARITHMETIC)
+    if isinstance(y, Lit) and isinstance(y.value, int) and t == "u8" and y.value < 0:
+        return None
+    if op in ("min", "max") and isinstance(y, Lit) and isinstance(y.value, Dim) and t not in ("f64", "f32", "i64", "i32"):
+        return None
+    return Node(op, args, t, merge(x.shape, [] if isinstance(y, Lit) else y.shape))
+
+
+def compare(g):
+    x = g.pick(lambda n: n.t != "bool")
+    if not x:
+        return None
+    y = g.number(x.t) if g.r.random() < 0.4 else g.partner(x, x.t if g.r.random() < 0.8 else None)
+    if y is None or (isinstance(y, Node) and y.t == "bool"):
+        return None
+    return Node(g.r.choice(list(v.COMPARE)), [x, y], "bool", merge(x.shape, [] if isinstance(y, Lit) else y.shape))
+
+
+def where(g):
+    r = g.r
+    c = g.pick(lambda n: n.t == "bool")
+    if not c or r.random() < 0.3:
+        c = compare(g)
+        if not c:
+            return None
+        c.inline = True
+    x = g.partner(c)
+    y = g.number(x.t) if x and x.t != "bool" and r.random() < 0.4 else x and g.partner(x, x.t if r.random() < 0.7 else None)
+    if x is None or y is None:
+        return None
+    if isinstance(y, Lit) and v.is_float(x.t) and r.random() < 0.3:
+        y = Lit(r.choice([float("inf"), float("-inf")]))
+    shape = merge(c.shape, x.shape)
+    shape = shape is not None and (merge(shape, y.shape) if isinstance(y, Node) else shape)
+    if shape is None or shape is False:
+        return None
+    args = [x, y] if r.random() < 0.6 else [y, x]
+    t = meet(args, KEEP)
+    if isinstance(y, Lit) and isinstance(y.value, Dim) and t not in ("f64", "f32", "i64", "i32"):
+        return None
+    return Node("where", [c] + args, t, shape)
+
+
+def clamp(g):
+    x = g.pick(lambda n: n.t != "bool")
+    if not x:
+        return None
+    if v.is_float(x.t):
+        low, high = g.r.choice([(-1.0, 1.0), (0.1, 2), (-3, 0.5)])
+    else:
+        low, high = g.r.choice([(0, 3), (1, 5)])
+    return Node("clamp", [x, Lit(low), Lit(high)], x.t, x.shape)
+
+
+def cast(g):
+    x = g.pick()
+    return x and Node("cast", [x], g.r.choice(v.FLOATS + v.FLOATS + v.INTS + ["bool"]), x.shape)
+
+
+def reduction(g):
+    r = g.r
+    x = g.pick(lambda n: len(n.shape) > 0)
+    if not x:
+        return None
+    if r.random() < 0.3:  # of an expression
+        e = (unary if r.random() < 0.5 else binary)(g)
+        if e is not None and len(e.shape) and g.fits(e):
+            e.inline, x = True, e
+    name = r.choice(["sum", "sum", "sum", "mean", "mean", "prod", "max", "max", "min", "argmax", "argmin"])
+    if x.t == "bool" and name in ("prod", "mean"):
+        name = "sum"
+    rank = len(x.shape)
+    if r.random() < 0.15:
+        axes = None
+    elif name.startswith("arg"):
+        axes = [r.randrange(rank)]
+    else:
+        axes = sorted(r.sample(range(rank), r.choice([1] * 3 + list(range(1, rank + 1)))))
+    keep = r.random() < 0.4
+    gone = set(range(rank)) if axes is None else set(axes)
+    if name in ("max", "min", "argmax", "argmin") and any(x.shape[i].number() == 0 for i in gone):
+        name = "sum"
+    shape = [ONE if i in gone else d for i, d in enumerate(x.shape)] if keep else [d for i, d in enumerate(x.shape) if i not in gone]
+    if name.startswith("arg"):
+        t = "i64"
+    elif name in ("max", "min"):
+        t = x.t
+    elif name == "mean":
+        t = v.compute_type(x.t) if v.is_float(x.t) else "f32"
+    else:
+        t = v.accumulate_type(x.t)
+    written = axes
+    if axes is not None and r.random() < 0.3:
+        written = [a - rank for a in axes]
+    n = Node("reduce", [x], t, shape, {"name": name, "axes": written, "keep": keep, "list": r.random() < 0.2})
+    if len(x.shape) > 0 and r.random() < 0.5:  # used across the broadcast
+        g.pool.append(n)
+        wide = n.shape
+        if merge(wide, x.shape) == x.shape and x.t != "bool" and n.t != "bool":
+            op = r.choice(["-", "*", "/", "+", "<"])
+            return Node(op, [x, n], "bool" if op == "<" else meet([x, n], REAL if op == "/" else ARITHMETIC), x.shape)
+    return n
+
+
+def matmul(g):
+    r = g.r
+    x = g.pick(lambda n: 1 <= len(n.shape) <= 4 and n.t in ("f64", "f32", "f16", "bf16", "i8", "u8"))
+    if not x:
+        return None
+    ta = len(x.shape) > 1 and r.random() < 0.3
+    tb = r.random() < 0.4
+    k = x.shape[-2] if ta else x.shape[-1]
+    found = [n for n in g.pool if n.t == x.t and 1 <= len(n.shape) <= 3]
+    y = None
+    r.shuffle(found)
+    for n in found if r.random() < 0.5 else []:
+        inner = n.shape[-1] if tb or len(n.shape) == 1 else n.shape[-2]
+        if inner == k and (len(n.shape) < 3 or len(x.shape) < 3 or merge(x.shape[:-2], n.shape[:-2])):
+            y = n
+            break
+    if y is None:
+        if not g.inputs_left():
+            return None
+        if r.random() < 0.12:
+            y = g.input(x.t, [k])
+        else:
+            m = g.extent() if r.random() < 0.7 else Dim.of(r.choice([1, 8, 64, 65, 128]))
+            batch = [] if r.random() < 0.6 or len(x.shape) < 2 else list(x.shape[:-2]) if r.random() < 0.7 else [g.extent()] if len(x.shape) == 2 else [ONE if r.random() < 0.5 else d for d in x.shape[:-2]]
+            y = g.input(x.t, batch + ([m, k] if tb else [k, m]))
+    if len(y.shape) == 1:
+        tb = False
+    attrs = {"a": ta, "b": tb}
+    if x.t == "f32" and r.random() < 0.15:
+        attrs["precision"] = r.choice(["high", "fast"])
+    rows = [] if len(x.shape) == 1 else [x.shape[-1] if ta else x.shape[-2]]
+    columns = [] if len(y.shape) == 1 else [y.shape[-2] if tb else y.shape[-1]]
+    batch = merge(x.shape[:-2], y.shape[:-2])
+    if batch is None:
+        return None
+    t = v.compute_type(x.t) if v.is_float(x.t) else "i32"
+    n = Node("matmul", [x, y], t, batch + rows + columns, attrs)
+    return n
+
+
+def transpose(g):
+    x = g.pick(lambda n: len(n.shape) > 1)
+    if not x:
+        return None
+    perm = g.r.sample(range(len(x.shape)), len(x.shape))
+    return Node("transpose", [x], x.t, [x.shape[p] for p in perm], {"perm": perm})
+
+
+def reshape(g):
+    r = g.r
+    x = g.pick(lambda n: len(n.shape) > 0)
+    if not x:
+        return None
+    shape = list(x.shape)
+    for _ in range(r.randint(1, 2)):
+        kind = r.random()
+        if kind < 0.4 and len(shape) > 1:
+            i = r.randrange(len(shape) - 1)
+            shape[i:i + 2] = [shape[i] * shape[i + 1]]
+        elif kind < 0.6 and len(shape) < 5:
+            shape.insert(r.randint(0, len(shape)), ONE)
+        elif kind < 0.7 and ONE in shape:
+            shape.remove(ONE)
+        else:
+            i = r.randrange(len(shape)) if shape else 0
+            if shape and shape[i].terms:
+                factor = int(np.gcd.reduce([c for c in shape[i].terms.values()]))
+                divisors = [d for d in range(2, min(factor, 64) + 1) if factor % d == 0]
+                if divisors and len(shape) < 6:
+                    d = r.choice(divisors)
+                    rest = Dim({k: c // d for k, c in shape[i].terms.items()})
+                    shape[i:i + 1] = [rest, Dim.of(d)] if r.random() < 0.5 else [Dim.of(d), rest]
+    if all(d.number() is not None for d in shape) and r.random() < 0.3:
+        r.shuffle(shape)
+    n = Node("reshape", [x], x.t, shape)
+    known = [i for i, d in enumerate(shape) if all(e.number() not in (None, 0) for j, e in enumerate(shape) if j != i)]
+    if known and r.random() < 0.3:
+        i = r.choice(known)
+        n.attrs["text"] = "[" + ", ".join("-1" if i == j else str(d) for j, d in enumerate(shape)) + "]"
+    return n
+
+
+def broadcast(g):
+    r = g.r
+    if r.random() < 0.15:
+        value = r.choice([0.5, 2, -1.25])
+        return Node("broadcast", [Lit(value)], "f32" if isinstance(value, float) else "i64", [g.extent() for _ in range(r.randint(1, 2))])
+    x = g.pick(lambda n: len(n.shape) < 4)
+    if not x:
+        return None
+    shape = [g.extent() if d == ONE else d for d in x.shape]
+    if r.random() < 0.6:
+        shape = [g.extent()] + shape
+    return Node("broadcast", [x], x.t, shape)
+
+
+def part(g):
+    r = g.r
+    x = g.pick(lambda n: len(n.shape) > 0)
+    if not x:
+        return None
+    shape, slices = list(x.shape), {}
+    for axis in sorted(r.sample(range(len(shape)), r.randint(1, min(2, len(shape))))):
+        d, size = shape[axis], shape[axis].number()
+        if size is not None:
+            start, end = r.randint(-size - 2, size + 2), r.randint(-size - 2, size + 2)
+            if r.random() < 0.7:
+                start, end = sorted([r.randint(0, size), r.randint(0, size)])
+            step = r.choice([1, 1, 1, 2, 3])
+            if r.random() < 0.2:
+                step, start, end = -r.choice([1, 1, 2]), size - 1 - r.randint(0, size // 2), r.choice([-size - 1, 0])
+            count = len(range(*slice(start, None if step < 0 and end < -size else end, step).indices(size)))
+            shape[axis], slices[axis] = Dim.of(count), (Dim.of(start), Dim.of(end), step)
+        elif d.name() and d.name() in g.symbols:
+            least = g.f.facts[d.name()].get("min", 0)
+            if r.random() < 0.3:
+                slices[axis] = (Dim.of(-1), Dim.of(-2**40), -1)  # reversed
+                continue
+            start = r.randint(0, least)
+            back = r.randint(0, least - start)
+            end = d - back if not back or r.random() < 0.5 else Dim.of(-back)
+            shape[axis], slices[axis] = d - (start + back), (Dim.of(start), end, 1)
+    return slices and Node("slice", [x], x.t, shape, {"slices": slices}) or None
+
+
+def concat(g):
+    r = g.r
+    x = g.pick(lambda n: len(n.shape) > 0)
+    if not x:
+        return None
+    axis = r.randrange(len(x.shape))
+    def joins(n): return len(n.shape) == len(x.shape) and all(i == axis or d == e for i, (d, e) in enumerate(zip(x.shape, n.shape)))
+    parts = [x]
+    for _ in range(r.choice([1, 1, 2, 3])):
+        found = [n for n in g.pool if joins(n) and (n.t == x.t or r.random() < 0.15)]
+        if r.random() < 0.5 or not g.inputs_left():
+            parts.insert(r.randint(0, len(parts)), r.choice(found) if found else x)
+        else:
+            shape = list(x.shape)
+            shape[axis] = g.extent()
+            parts.insert(r.randint(0, len(parts)), g.input(x.t, shape))
+    shape, t = list(x.shape), parts[0].t
+    shape[axis] = Dim({})
+    for p in parts:
+        shape[axis], t = shape[axis] + p.shape[axis], v.promote(t, p.t)
+    return Node("concat", parts, t, shape, {"axis": axis})
+
+
+def pad(g):
+    r = g.r
+    x = g.pick(lambda n: 0 < len(n.shape) < 5)
+    if not x:
+        return None
+    pads = [(Dim.of(r.choice([0, 0, 1, 3])), Dim.of(r.choice([0, 0, 1, 2, 5]))) for _ in x.shape]
+    if g.symbols and r.random() < 0.15:
+        pads[0] = (Dim.of(r.choice(g.symbols)), pads[0][1])
+    value = r.choice([0, 0, 1, 2]) if x.t != "bool" else r.choice([0, 1])
+    if v.is_float(x.t):
+        value = r.choice([0, 0, -1.5, 0.1, float("-inf"), float("inf")])
+    return Node("pad", [x], x.t, [d + l + h for d, (l, h) in zip(x.shape, pads)], {"pads": pads, "value": value})
+
+
+def gather(g):
+    r = g.r
+    x = g.pick(lambda n: 0 < len(n.shape) < 4)
+    if not x:
+        return None
+    axis = r.randrange(len(x.shape))
+    kind = r.random()
+    if kind < 0.6 and g.inputs_left():
+        t = r.choice(["i64", "i64", "i32", "i8", "i16", "u8"])
+        index = g.input(t, [g.extent() for _ in range(r.choice([0, 1, 1, 1, 2]))], ("index", x.shape[axis]))
+    elif kind < 0.8 and x.shape[axis].number():
+        shape = [g.extent() for _ in range(r.choice([1, 1, 2]))]
+        iota = Node("iota", [], "i64", shape, {"axis": r.randrange(len(shape))})
+        index = Node("%", [iota, Lit(x.shape[axis])], "i64", shape)
+        iota.inline = index.inline = True
+    else:
+        index = g.pick(lambda n: n.op == "reduce" and n.attrs["name"].startswith("arg"))
+        if not index:
+            return None
+    return Node("gather", [x, index], x.t, x.shape[:axis] + index.shape + x.shape[axis + 1:], {"axis": axis})
+
+
+def iota(g):
+    shape = [g.extent() for _ in range(g.r.randint(1, 3))]
+    return Node("iota", [], g.r.choice(["i64", "i32", "f32", "i8", "f16"]), shape, {"axis": g.r.randrange(len(shape))})
+
+
+def softmax(g):
+    x = g.pick(lambda n: len(n.shape) > 0 and n.t != "bool")
+    if not x:
+        return None
+    return Node(g.r.choice(["softmax", "log_softmax"]), [x], meet([x], REAL), x.shape, {"axis": g.r.randrange(-len(x.shape), len(x.shape))})
+
+
+def norm(g):
+    r = g.r
+    x = g.pick(lambda n: len(n.shape) > 0 and v.is_float(n.t))
+    if not x:
+        return None
+    axis = r.randrange(-len(x.shape), len(x.shape)) if r.random() < 0.4 else -1
+    def parameter():
+        found = [n for n in g.pool if n.t != "bool" and n.shape == [x.shape[axis]]]
+        if found and (r.random() < 0.3 or not g.inputs_left()):
+            return r.choice(found)
+        return g.input(x.t if r.random() < 0.6 else "f32", [x.shape[axis]]) if g.inputs_left() else None
+    args = [x] + [parameter() for _ in range(r.choice([1, 2]))]
+    if None in args:
+        return None
+    return Node("layernorm" if len(args) == 3 else "rmsnorm", args, meet(args, REAL), x.shape, {"axis": axis, "eps": r.choice([1e-5, 1e-6, 0.1])})
+
+
+STEPS = {unary: 5, binary: 8, compare: 2, where: 4, clamp: 1, cast: 3, reduction: 8, matmul: 6, transpose: 3, reshape: 4, broadcast: 2,
+         part: 3, concat: 3, pad: 2, gather: 2, iota: 1, softmax: 3, norm: 2}
+
+
+# ---- cases
+
+def choose_sizes(f, r):
+    """Sizes that facts allow and that keep every value small; None when there are none."""
+    symbols = sorted(f.symbols())
+    for attempt in range(60):
+        sizes = {}
+        for s in symbols:
+            fact = f.facts.get(s, {})
+            step = fact.get("multiple_of", 1)
+            n = r.choice(SIZES if attempt < 30 else [0, 1, 2, 3, 5, 8, 16])
+            n = max(n, fact.get("min", 0))
+            sizes[s] = min(-(-n // step) * step, fact.get("max", 1 << 30) // step * step)
+        least = strides_need(f, sizes)
+        sizes.update(least)
+        if acceptable(f, sizes):
+            return sizes
+    return None
+
+
+def strides_need(f, sizes):
+    """Named leading strides: at least what the other dimensions span."""
+    out = {}
+    for n in list(f.inputs()) + f.outputs:
+        if n.strides and n.strides[0].name() and n.strides[0].name().startswith("ld"):
+            shape = sizes_of(n.shape if isinstance(n, Node) else n.node.shape, sizes)
+            span = 1 + sum(max(e - 1, 0) * s.at({**sizes, n.strides[0].name(): 0}) for e, s in list(zip(shape, n.strides))[1:])
+            out[n.strides[0].name()] = span + sizes.get("M", 3) % 4
+    return out
+
+
+def acceptable(f, sizes):
+    work = 0
+    for n in f.nodes():
+        shape = sizes_of(n.shape, sizes)
+        elements = int(np.prod(shape, dtype=object))
+        if elements > MOST_ELEMENTS or elements < 0 or any(e < 0 for e in shape):
+            return False
+        if n.op == "matmul":
+            work += elements * n.args[0].shape[-2 if n.attrs.get("a") else -1].at(sizes)
+        if n.op == "gather" and elements and n.args[0].shape[n.attrs["axis"]].at(sizes) < 1:
+            return False
+        if n.op == "input" and isinstance(n.fill, tuple) and elements and n.fill[1].at(sizes) < 1:
+            return False
+        if n.op == "input" and isinstance(n.fill, tuple) and n.t in ("i8", "u8") and n.fill[1].at(sizes) > 127:
+            return False
+        if n.strides and any(s.at(sizes) < 0 for s in n.strides):
+            return False
+        if n.op in ("//", "%") and isinstance(n.args[1], Lit) and n.args[1].at(sizes) == 0:
+            return False
+    return work < 3_000_000
+
+
+def fill(n, sizes, rng):
+    """Values for an input, bf16 as f32."""
+    shape = sizes_of(n.shape, sizes)
+    if n.strides:  # along a stride of 0 all elements are one
+        shape = tuple(1 if s.at(sizes) == 0 and e else e for e, s in zip(shape, n.strides))
+    if isinstance(n.fill, tuple):
+        extent = max(n.fill[1].at(sizes), 1)
+        a = rng.integers(0 if n.t == "u8" else -extent, extent, shape)
+    elif n.t == "bool":
+        a = rng.random(shape) < 0.5
+    elif v.is_int(n.t):
+        info = np.iinfo(v.NUMPY[n.t])
+        a = rng.integers(info.min, info.max, shape, endpoint=True) if n.fill == "any" else rng.integers(0 if n.t == "u8" else -8, 9, shape)
+    else:
+        a = rng.standard_normal(shape) * rng.choice([0.3, 1, 1, 3])
+        if n.fill == "small":
+            a = np.rint(a * 2)
+        elif n.fill == "positive":
+            a = np.abs(a) + 0.1
+        elif n.fill == "special":
+            hit = rng.random(shape) < 0.05
+            a = np.where(hit, rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, 60000.0], shape), a)
+    a = np.broadcast_to(np.asarray(a), sizes_of(n.shape, sizes))
+    if v.is_float(n.t):
+        a = v.round_to(np.asarray(a, np.float64), n.t)
+        return np.ascontiguousarray(a.astype(np.float32 if n.t == "bf16" else v.NUMPY[n.t])).reshape(a.shape)
+    return np.ascontiguousarray(a.astype(v.NUMPY[n.t])).reshape(a.shape)
