@@ -22,7 +22,8 @@ typedef struct {
     kc_arena *arena;
     const kcrt_signature *f;
     symbol *symbols;
-    int n; // dims and strides
+    int n;          // dims and strides
+    bool unlimited; // sizes that the model fixes are tried however large
     kc_verify_case *cases;
     int n_cases;
 } chooser;
@@ -128,7 +129,7 @@ static bool element_count(const chooser *c, const kcrt_arg *arg, const int64_t *
         if (!eval(c, &arg->shape[d], values, &extent) || extent < 0) return false;
         if (__builtin_mul_overflow(*count, extent, count)) return false;
     }
-    return *count <= MOST_ELEMENTS;
+    return c->unlimited || *count <= MOST_ELEMENTS;
 }
 
 // Small enough for a simulator and the reference, and a shape at all (an exact division may fail).
@@ -136,7 +137,7 @@ static bool feasible(const chooser *c, const int64_t *values) {
     double work = 1;
     for (int s = 0; s < c->f->dim_count; s++)
         work *= values[s] > 1 ? (double)values[s] : 1;
-    if (work > MOST_WORK) return false;
+    if (work > MOST_WORK && !c->unlimited) return false;
     int64_t count;
     for (int a = 0; a < c->f->arg_count; a++)
         if (!element_count(c, &c->f->args[a], values, &count)) return false;
@@ -237,6 +238,19 @@ static void vary_all(chooser *c) {
     }
 }
 
+// Where there are few sizes to try, each is tried with every kind of input.
+static void repeat(chooser *c) {
+    enum { ENOUGH = 12 };
+    int n = c->n_cases;
+    for (int round = 1; round < 3 && c->n_cases < ENOUGH; round++)
+        for (int i = 0; i < n; i++) {
+            kc_verify_case x = c->cases[i];
+            x.fill = (x.fill + round) % 3;
+            x.in_place = !x.in_place;
+            c->cases[c->n_cases++] = x;
+        }
+}
+
 int kc_verify_cases(kc_arena *arena, const kcrt_signature *f, const kcrt_target *target,
                     kc_verify_case **out) {
     chooser c = {.arena = arena, .f = f, .n = f->dim_count + f->stride_count};
@@ -247,11 +261,16 @@ int kc_verify_cases(kc_arena *arena, const kcrt_signature *f, const kcrt_target 
     read_target(&c, target);
     for (int s = 0; s < f->dim_count; s++)
         choose_values(&c, s);
-    if (!f->dim_count) add_dims(&c, (int64_t[]){0});
     vary_all(&c);
     for (int s = 0; s < f->dim_count; s++)
         for (int i = 0; i < c.symbols[s].n_values; i++)
             vary(&c, s, c.symbols[s].values[i]);
+    if (!c.n_cases) {
+        c.unlimited = true;
+        vary_all(&c);
+        if (c.n_cases > 3) c.n_cases = 3; // the smallest ones
+    }
+    repeat(&c);
     *out = c.cases;
     return c.n_cases;
 }
