@@ -16,6 +16,7 @@ typedef struct {
     FILE *out;
     value values[MAX_VALUES];
     int n, inputs, used[MAX_VALUES];
+    int rank; // largest of the inputs
 } maker;
 
 static int below(maker *m, int n) {
@@ -108,6 +109,18 @@ static void make_casts(maker *m) {
     fprintf(m->out, "  %%%s = cast %%%s {dtype = %s} : %s\n", half->name, x->name, half->elem, type_text(half));
     const value *r = add_value(m, x, NULL);
     fprintf(m->out, "  %%%s = cast %%%s {dtype = f32} : %s\n", r->name, half->name, type_text(r));
+}
+
+static void make_integers(maker *m) {
+    static const char *const ops[] = {"add", "sub", "mul", "min", "max", "and", "or", "floordiv", "mod"};
+    static const char *const elems[] = {"i32", "i32", "i64", "i16", "i8", "u8"};
+    const char *elem = elems[below(m, 6)];
+    const value *x = pick(m), *y = pick_like(m, x), *a = add_value(m, x, elem), *b = add_value(m, x, elem), *r = add_value(m, x, elem), *f = add_value(m, x, NULL);
+    fprintf(m->out, "  %%%s = cast %%%s {dtype = %s} : %s\n", a->name, x->name, elem, type_text(a));
+    fprintf(m->out, "  %%%s = cast %%%s {dtype = %s} : %s\n", b->name, y->name, elem, type_text(b));
+    fprintf(m->out, "  %%%s = %s %%%s, %%%s : %s\n", r->name, ops[below(m, 9)], a->name, b->name, type_text(r));
+    fprintf(m->out, "  %%%s = cast %%%s {dtype = f32} : %s\n", f->name, r->name, type_text(f));
+    m->used[a - m->values]++, m->used[b - m->values]++, m->used[r - m->values]++;
 }
 
 static void make_reduce(maker *m) {
@@ -265,37 +278,52 @@ static void make_matmul(maker *m) {
 static void make_op(maker *m) {
     static void (*const ops[])(maker *) = {make_unary, make_binary, make_binary, make_select, make_casts, make_reduce, make_reduce, make_softmax,
                                            make_broadcast, make_broadcast, make_transpose, make_reshape, make_slice, make_concat, make_pad,
-                                           make_gather, make_matmul};
+                                           make_gather, make_matmul, make_integers};
     ops[below(m, sizeof ops / sizeof *ops)](m);
 }
 
 // ---- functions -----------------------------------------------------------------------------------------------------------------
 
-static void add_input(maker *m, int rank, const char *a, const char *b, const char *c) {
-    const char *dims[] = {a, b, c};
+// Rank 0 to 4, of symbols and numbers; f16 and integers are cast to f32 at once.
+static void add_input(maker *m, char *inputs, size_t size) {
+    static const char *const dims[] = {"M", "N", "K", "M", "N", "4", "1", "12", "7"};
+    static const char *const elems[] = {"f32", "f32", "f32", "f16", "bf16", "i32", "u8"};
+    const char *elem = elems[below(m, 7)];
     value *v = add_value(m, NULL, "f32");
-    v->rank = rank;
-    for (int d = 0; d < rank; d++) strcpy(v->shape[d], dims[d]);
+    v->rank = 1 + below(m, 3) + !below(m, 6);
+    for (int d = 0; d < v->rank; d++) strcpy(v->shape[d], dims[below(m, 9)]);
+    if (v->rank > m->rank) m->rank = v->rank;
+    value given = *v;
+    strcpy(given.elem, elem);
+    snprintf(inputs + strlen(inputs), size - strlen(inputs), "%%%s%s: %s, ", strcmp(elem, "f32") ? "x" : "", v->name, type_text(&given));
+    if (strcmp(elem, "f32")) fprintf(m->out, "  %%%s = cast %%x%s {dtype = f32} : %s\n", v->name, v->name, type_text(v));
 }
 
-static char *make_function(uint64_t seed_of_case) {
+static void make_schedule(maker *m) {
+    fprintf(m->out, "  schedule {");
+    if (!below(m, 3)) fprintf(m->out, "tile = [%d, %d], ", 1 << below(m, 7), 1 << below(m, 7));
+    fprintf(m->out, "warps = %d", 1 << below(m, 5));
+    if (below(m, 2)) fprintf(m->out, ", vector = %d", 4 << below(m, 3));
+    if (below(m, 2)) fprintf(m->out, ", stages = %d", 1 + below(m, 2));
+    fprintf(m->out, "}\n");
+}
+
+static char *make_function(uint64_t seed_of_case, int *rank) {
     char *body = NULL, *text = NULL;
     size_t size;
     maker m = {.state = seed_of_case * UINT64_C(0x9E3779B97F4A7C15) + 1, .out = open_memstream(&body, &size)};
     for (int i = 0; i < 8; i++) below(&m, 2);
-    add_input(&m, 2, "M", "N", NULL);
-    add_input(&m, 2, "M", "N", NULL);
-    if (below(&m, 2)) add_input(&m, 1, "N", NULL, NULL);
-    if (below(&m, 2)) add_input(&m, 2, "M", "1", NULL);
-    if (below(&m, 3) == 0) add_input(&m, 3, "K", "M", "N");
+    char inputs[1500] = "";
+    int n_inputs = 2 + below(&m, 3);
+    if (!below(&m, 3)) make_schedule(&m);
+    for (int i = 0; i < n_inputs; i++) add_input(&m, inputs, sizeof inputs);
     m.inputs = m.n;
     int ops = 2 + below(&m, 10);
-    while (m.n < m.inputs + ops) make_op(&m);
+    for (int tries = 0; m.n < m.inputs + ops && tries < 200; tries++) make_op(&m);
+    if (m.n == m.inputs) make_unary(&m);
     fclose(m.out);
     FILE *out = open_memstream(&text, &size);
-    fprintf(out, "func @f(");
-    for (int i = 0; i < m.inputs; i++) fprintf(out, "%%%s: %s, ", m.values[i].name, type_text(&m.values[i]));
-    fprintf(out, "%%k: i64[P]) -> (");
+    fprintf(out, "func @f(%s%%k: i64[P]) -> (", inputs);
     char returned[200] = "";
     int n = 0;
     for (int i = m.n - 1; i >= m.inputs && n < 3; i--) { // what nothing uses, at least the last one
@@ -307,17 +335,19 @@ static char *make_function(uint64_t seed_of_case) {
     fprintf(out, ") dims {M: 3..1000, N: 3..1000, K: 1..100, P: 0..1000} {\n%s  return %s\n}\n", body, returned);
     fclose(out);
     free(body);
+    *rank = m.rank;
     return text;
 }
 
 static int run_seed(uint64_t number, bool print) {
     static const char *const targets[] = {"cuda:sm_80", "hip:gfx942", "hip:gfx1100"};
     char name[32], dims[80];
-    char *text = make_function(number);
+    int rank;
+    char *text = make_function(number, &rank);
     uint64_t s = number * UINT64_C(0xD1B54A32D192ED03);
     static const int sizes[] = {3, 4, 5, 7, 8, 16, 17, 31, 32, 33, 40, 64, 65};
-    int large = s >> 60 == 0 ? 200 : 0;
-    snprintf(dims, sizeof dims, "M=%d,N=%d,K=%d,P=%d%s", sizes[(s >> 20) % 13], sizes[(s >> 28) % 13] + large, 1 + (int)((s >> 36) % 3),
+    int large = s >> 60 == 0 && rank < 3 ? 200 : 0, choices = rank < 3 ? 13 : rank == 3 ? 11 : 5;
+    snprintf(dims, sizeof dims, "M=%d,N=%d,K=%d,P=%d%s", sizes[(s >> 20) % choices], sizes[(s >> 28) % choices] + large, 1 + (int)((s >> 36) % 3),
              1 + (int)((s >> 40) % 9), (s >> 44) % 4 == 0 ? " [general]" : "");
     snprintf(name, sizeof name, "seed %llu", (unsigned long long)number);
     if (print) fprintf(stderr, "%s", text);
