@@ -551,8 +551,49 @@ def norm(g):
     return Node("layernorm" if len(args) == 3 else "rmsnorm", args, meet(args, REAL), x.shape, {"axis": axis, "eps": r.choice([1e-5, 1e-6, 0.1])})
 
 
+def attention(g):
+    """A product, its rows normalised, another product: three kernels."""
+    r = g.r
+    x = g.pick(lambda n: 2 <= len(n.shape) <= 4 and n.t in ("f32", "f16", "bf16", "f64"))
+    if not x or sum(n.op == "input" for n in g.pool) > 4:
+        return None
+    batch, (m, d), t = x.shape[:-2], x.shape[-2:], x.t
+    n, e = (g.extent() if r.random() < 0.6 else Dim.of(r.choice([64, 100, 128])) for _ in range(2))
+    keys, values = g.input(t, batch + [n, d]), g.input(t, (batch if r.random() < 0.7 else []) + [n, e])
+    s = Node("matmul", [x, keys], v.compute_type(t), batch + [m, n], {"b": True})
+    if r.random() < 0.7:
+        s = Node("*", [s, Lit(0.125)], s.t, s.shape)
+    if r.random() < 0.3:
+        rows = Node("iota", [], "i32", [m, ONE], {"axis": 0})
+        columns = Node("iota", [], "i32", [n], {"axis": 0})
+        seen = Node(">=", [rows, columns], "bool", [m, n])
+        s = Node("where", [seen, s, Lit(float("-inf"))], s.t, s.shape)
+    p = Node("softmax", [s], s.t, s.shape, {"axis": -1})
+    made = [s, p] + ([Node("cast", [p], t, p.shape)] if p.t != t else [])
+    if not all(g.fits(n) for n in made):
+        return None
+    g.pool += made
+    return Node("matmul", [made[-1], values], v.compute_type(t), batch + [m, e])
+
+
+def layer(g):
+    """A product with bias and activation."""
+    r = g.r
+    x = matmul(g)
+    if not x or not g.fits(x) or not v.is_float(x.t):
+        return x
+    g.pool.append(x)
+    if g.inputs_left() and x.shape:
+        b = g.input(r.choice(["f32", "f16", x.t]), x.shape[-1:])
+        x = Node("+", [x, b], meet([x, b], ARITHMETIC), x.shape)
+        x.inline = True
+    op = r.choice(["relu", "gelu", "silu", "tanh", "sigmoid"])
+    return Node(op, [x], x.t, x.shape)
+
+
 STEPS = {unary: 5, binary: 8, compare: 2, where: 4, clamp: 1, cast: 3, reduction: 8, matmul: 6, transpose: 3, reshape: 4, broadcast: 2,
-         part: 3, concat: 3, pad: 2, gather: 2, iota: 1, softmax: 3, norm: 2}
+         part: 3, concat: 3, pad: 2, gather: 2, iota: 1, softmax: 3, norm: 2,
+         attention: 1, layer: 2}
 
 
 # ---- cases

@@ -50,8 +50,8 @@ def round_to(a, t):
 def round_quietly(a, t):
     if t == "f64":
         return a.astype(np.float64).astype(np.longdouble)
-    if t in ("f32", "f16"):
-        return a.astype(NUMPY[t]).astype(np.float64)
+    if t in ("f32", "f16"):  # NumPy rounds long double to f16 by way of f32
+        return a.astype(np.float64).astype(NUMPY[t]).astype(np.float64)
     a = a.astype(np.float64)
     finite = np.where(np.isfinite(a), a, 0)
     exponent = np.maximum(np.frexp(finite)[1] - 8, -133)
@@ -164,7 +164,7 @@ def div(x, y):
     e = (x.e + np.abs(q) * y.e) / np.maximum(np.abs(y.a) - y.e, 1e-4900 if x.t == "f64" else 1e-300)
     e = np.where(x.e + y.e == 0, 0, e)
     v = finish(q, e, x.t, x, y)
-    loose = crosses(y) | ((y.a == 0) & crosses(x))
+    loose = crosses(y) | (y.a == 0)  # the sign of a zero is not looked after: sums may start at +0
     return opened(v, np.where(loose, np.inf, 0))
 
 
@@ -192,7 +192,7 @@ def power(x, y):
         for sx in (-1, 1):
             for sy in (-1, 1):
                 e = np.fmax(e, np.abs(np.power(x.a + sx * x.e, y.a + sy * y.e) - p))
-    loose = ((x.a - x.e <= 0) & (x.e > 0)) | ((x.a <= 0) & (y.e > 0))
+    loose = ((x.a - x.e <= 0) & (x.e > 0)) | ((x.a <= 0) & (y.e > 0)) | ((x.a == 0) & (y.a < 0))
     return opened(finish(p, e, x.t, x, y, ulps=5), np.where(loose, np.inf, 0))
 
 
@@ -247,7 +247,7 @@ def silu(a): return a * sigmoid(a)
 
 
 UNARY = {
-    "sqrt": monotone(np.sqrt, 0.5, 0), "rsqrt": monotone(lambda a: 1 / np.sqrt(a), 3, 0), "exp": monotone(np.exp, 3),
+    "sqrt": monotone(np.sqrt, 0.5, 0), "rsqrt": monotone(lambda a: 1 / np.sqrt(np.abs(a) * np.where(a < 0, np.nan, 1)), 3, 0), "exp": monotone(np.exp, 3),
     "exp2": monotone(np.exp2, 3), "log": monotone(np.log, 3, 0), "log2": monotone(np.log2, 3, 0),
     "sin": bounded(np.sin, 1, 5), "cos": bounded(np.cos, 1, 5), "tanh": monotone(np.tanh, 5),
     "erf": monotone(lambda a: erf(a.astype(np.float64)).astype(a.dtype), 6), "sigmoid": monotone(sigmoid, 8),
