@@ -216,7 +216,7 @@ static kc_context *load_context(kc_layouts *l, kc_op *load) {
     if (type->rank == 0 || access.fast < 0 || type->tile[access.fast] == 1) return l->main;
     kc_layout mine = kc_layouts_project(l, &l->main->space, type);
     uint32_t first_lane[KC_LAYOUT_PLACES] = {[KC_LAYOUT_LANE] = 1};
-    int at[KC_MAX_RANK];
+    int at[KC_LAYOUT_MAX_RANK];
     kc_layout_apply(&mine, first_lane, at);
     int run = kc_layout_run(&mine, access.fast);
     bool along_fast = at[access.fast] == run || (run >= access.vector && at[access.fast] > 0) || type->tile[access.fast] <= run;
@@ -225,11 +225,24 @@ static kc_context *load_context(kc_layouts *l, kc_op *load) {
     return kc_layouts_context(l, &space);
 }
 
+// Neighbours along the dimension that a thread holds in its first registers, which is where vectors are made of.
+static int64_t first_run(const kc_layout *layout, int dim) {
+    int64_t run = 1;
+    while (run < kc_layout_run(layout, dim)) {
+        uint32_t place[KC_LAYOUT_PLACES] = {[KC_LAYOUT_REGISTER] = (uint32_t)run};
+        int at[KC_LAYOUT_MAX_RANK];
+        kc_layout_apply(layout, place, at);
+        if (at[dim] != run) break;
+        run *= 2;
+    }
+    return run;
+}
+
 // The vector of an access: what memory allows and the layout holds side by side.
 static void set_vector(kc_layouts *l, kc_op *op, const kc_value *tile) {
     kc_access access = kc_layouts_access(l, op);
     if (tile->type.rank == 0 || access.fast < 0) return;
-    int64_t run = kc_layout_run(tile->type.layout, access.fast);
+    int64_t run = first_run(tile->type.layout, access.fast);
     int64_t vector = run < access.vector ? run : access.vector;
     if (vector > 1) kc_attr_set_int(op, KC_ATTR_VECTOR, vector);
     else kc_attr_remove(op, KC_ATTR_VECTOR);

@@ -26,6 +26,11 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+static bool is_one(const kc_expr *e) {
+    int64_t value;
+    return kc_expr_is_const(e, &value) && value == 1;
+}
+
 // The tile that would cover the whole axis. A reduced axis that may be empty needs a mask, so it is tiled.
 static int64_t whole(const kc_tiler *t, int a) {
     int64_t least = t->axes[a].reduced && kc_expr_min_value(t->pool, t->axes[a].extent) < 1 ? 2 : 1;
@@ -45,9 +50,8 @@ typedef struct {
 enum { NO_AXIS = -1 };
 
 static int unit_stride_dimension(kc_expr_pool *pool, const kc_type *type) {
-    int64_t one;
     for (int d = type->rank - 1; d >= 0; d--)
-        if (kc_expr_is_const(kc_type_stride(pool, type, d), &one) && one == 1) return d;
+        if (is_one(kc_type_stride(pool, type, d))) return d;
     return -1;
 }
 
@@ -118,9 +122,8 @@ static void trace_value(kc_trace *trace, kc_value *v, const int *map) {
         for (int d = 0; d < x->type.rank; d++) from[perm[d]] = map[d];
         trace_value(trace, x, from);
     } else if (op->code == KC_OP_BROADCAST) {
-        int64_t one;
         for (int d = 0; d < x->type.rank; d++)
-            from[d] = kc_expr_is_const(x->type.shape[d], &one) && one == 1 ? NO_AXIS : map[kc_result(op, 0)->type.rank - x->type.rank + d];
+            from[d] = is_one(x->type.shape[d]) ? NO_AXIS : map[kc_result(op, 0)->type.rank - x->type.rank + d];
         trace_value(trace, x, from);
     } else if (!kc_op_has(op, KC_CONTRACTION)) {
         for (int i = 0; i < op->n_operands; i++) trace_value(trace, kc_operand(op, i), map);
@@ -136,7 +139,7 @@ static int output_axes(const kc_tiler *t, const kc_type *type, int *map) {
     for (int d = 0; all && d < type->rank; d++) all = kc_expr_known_equal(t->pool, type->shape[d], t->axes[d].extent);
     int a = 0;
     for (int d = 0; d < type->rank; d++) {
-        while (!all && a < t->n_axes && t->axes[a].reduced) a++;
+        while (!all && a < t->n_axes && (t->axes[a].reduced || (is_one(t->axes[a].extent) && !is_one(type->shape[d])))) a++;
         if (a < t->n_axes && kc_expr_known_equal(t->pool, type->shape[d], t->axes[a].extent)) map[d] = a++;
         else map[d] = NO_AXIS;
     }

@@ -209,7 +209,9 @@ static bool find_space(collapser *c) {
         memset(c->reduced, 0, sizeof c->reduced);
         for (int i = 0; i < axes->count; i++) c->reduced[axes->integers[i]] = true;
     }
-    for (int a = 0; a + 1 < c->space->rank; a++) c->merge[a] = c->reduced[a] == c->reduced[a + 1];
+    // An extent of 1 may come and go between the reductions and the results: such axes stay by themselves.
+    for (int a = 0; a + 1 < c->space->rank; a++)
+        c->merge[a] = c->reduced[a] == c->reduced[a + 1] && !is_one(c->space->shape[a]) && !is_one(c->space->shape[a + 1]);
     return c->space->rank > 1;
 }
 
