@@ -107,7 +107,7 @@ static kc_value *emit_op(kc_tiler *t, kc_value *v, const kc_coord *c, kc_value *
     switch (op->code) {
     case KC_OP_CONST: return emit_const(t, op);
     case KC_OP_SYM: return emit_sym(t, op);
-    case KC_OP_IOTA: return kc_tiler_coord_value(t, c[kc_attr_int(op, KC_ATTR_AXIS, 0)], v->type.elem);
+    case KC_OP_IOTA: return kc_build_cast(&t->build, kc_tiler_coord_value(t, c[kc_attr_int(op, KC_ATTR_AXIS, 0)], KC_i64), v->type.elem);
     default: kc_bug("the tile pass has no rule for op %s", kc_op_row(op)->name);
     }
 }
