@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/cuda/cuda_api.h"
+#include "runtime/driver_calls.h"
 #include "runtime/kcrt.h"
 #include "tests/unit/runtime/pack.h"
 
@@ -88,8 +88,8 @@ static double through_kcrt(kcrt_device *device, kcrt_function *f, kcrt_stream *s
 }
 
 static double direct(void *library) {
-    CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                       unsigned, CUstream, void **, void **);
+    driver_result (*launch)(driver_kernel, unsigned, unsigned, unsigned, unsigned, unsigned,
+                            unsigned, unsigned, driver_stream, void **, void **);
     *(void **)&launch = dlsym(library, "cuLaunchKernel");
     unsigned long long values[9] = {0};
     void *parameters[9];

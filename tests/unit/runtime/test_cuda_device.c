@@ -10,11 +10,12 @@
 #include "runtime/builtin.h"
 #include "runtime/cuda/cuda_driver.h"
 #include "runtime/kcrt.h"
+#include "scripted_driver.h"
 
 static char ours, theirs; // addresses stand for contexts
 static CUcontext stack[8];
 static int depth, retained, most_depth;
-static CUresult load_result, launch_result;
+static driver_result load_result, launch_result;
 static int launches, cluster_launches, shared_attribute, loads;
 static unsigned seen_grid[3], seen_shared;
 static uint64_t seen_pointer, seen_value;
@@ -23,235 +24,126 @@ static CUcontext context(char *p) {
     return (CUcontext)(void *)p;
 }
 
-static CUresult init(unsigned flags) {
-    return flags ? 1 : CUDA_SUCCESS;
-}
-static CUresult driver_version(int *v) {
-    *v = 13000;
-    return CUDA_SUCCESS;
-}
 static CUresult error_name(CUresult r, const char **name) {
-    *name = r == CUDA_ERROR_NO_BINARY_FOR_GPU ? "NO_BINARY" : "SOME_ERROR";
-    return CUDA_SUCCESS;
+    *name = r == DRIVER_NO_BINARY_FOR_GPU ? "NO_BINARY" : "SOME_ERROR";
+    return DRIVER_SUCCESS;
 }
 static CUresult error_string(CUresult r, const char **text) {
     (void)r;
     *text = "the driver's text";
-    return CUDA_SUCCESS;
+    return DRIVER_SUCCESS;
 }
-static CUresult device_count(int *n) {
+static driver_result device_count(int *n) {
     *n = 1;
-    return CUDA_SUCCESS;
+    return DRIVER_SUCCESS;
 }
 static CUresult device_get(CUdevice *d, int ordinal) {
     *d = ordinal + 40;
-    return CUDA_SUCCESS;
-}
-static CUresult device_name(char *name, int n, CUdevice d) {
-    (void)d;
-    snprintf(name, (size_t)n, "Scripted");
-    return CUDA_SUCCESS;
-}
-static CUresult total_memory(size_t *bytes, CUdevice d) {
-    *bytes = d == 40 ? 123456 : 0;
-    return CUDA_SUCCESS;
+    return DRIVER_SUCCESS;
 }
 
-static CUresult device_attribute(int *value, CUdevice_attribute a, CUdevice d) {
+static driver_result device_attribute(int *value, driver_attribute a, int d) {
     (void)d;
     *value = a == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR            ? 9
              : a == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN ? 232448
                                                                           : 0;
-    return a == CU_DEVICE_ATTRIBUTE_CLOCK_RATE ? 1 : CUDA_SUCCESS;
+    return a == CU_DEVICE_ATTRIBUTE_CLOCK_RATE ? 1 : DRIVER_SUCCESS;
 }
 
 static CUresult retain(CUcontext *c, CUdevice d) {
     (void)d;
     *c = context(&ours);
     retained++;
-    return CUDA_SUCCESS;
+    return DRIVER_SUCCESS;
 }
 static CUresult release_context(CUdevice d) {
     (void)d;
     retained--;
-    return CUDA_SUCCESS;
+    return DRIVER_SUCCESS;
 }
 static CUresult get_current(CUcontext *c) {
     *c = depth ? stack[depth - 1] : NULL;
-    return CUDA_SUCCESS;
+    return DRIVER_SUCCESS;
 }
 static CUresult push(CUcontext c) {
     stack[depth++] = c;
     most_depth = depth > most_depth ? depth : most_depth;
-    return CUDA_SUCCESS;
+    return DRIVER_SUCCESS;
 }
 static CUresult pop(CUcontext *c) {
     *c = stack[--depth];
-    return CUDA_SUCCESS;
-}
-static CUresult context_sync(void) {
-    return CUDA_SUCCESS;
-}
-static CUresult memory_info(size_t *available, size_t *total) {
-    *available = 1000;
-    *total = 2000;
-    return CUDA_SUCCESS;
+    return DRIVER_SUCCESS;
 }
 
-static CUresult must_be_ours(void) {
+static driver_result must_be_current(void) {
     CUcontext c;
     get_current(&c);
-    return c == context(&ours) ? CUDA_SUCCESS : 201;
+    return c == context(&ours) ? DRIVER_SUCCESS : 201;
 }
 
-static CUresult memory_alloc(CUdeviceptr *p, size_t n) {
-    if (n > 1u << 30) return CUDA_ERROR_OUT_OF_MEMORY;
-    *p = (CUdeviceptr)(uintptr_t)aligned_alloc(256, (n + 255) & ~(size_t)255);
-    return must_be_ours();
-}
-static CUresult memory_free(CUdeviceptr p) {
-    free((void *)(uintptr_t)p);
-    return must_be_ours();
-}
-static CUresult in(CUdeviceptr d, const void *s, size_t n, CUstream q) {
-    (void)q;
-    memcpy((void *)(uintptr_t)d, s, n);
-    return must_be_ours();
-}
-static CUresult out(void *d, CUdeviceptr s, size_t n, CUstream q) {
-    (void)q;
-    memcpy(d, (void *)(uintptr_t)s, n);
-    return must_be_ours();
-}
-static CUresult across(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) {
-    (void)q;
-    memcpy((void *)(uintptr_t)d, (void *)(uintptr_t)s, n);
-    return must_be_ours();
-}
-static CUresult fill(CUdeviceptr d, unsigned char v, size_t n, CUstream q) {
-    (void)q;
-    memset((void *)(uintptr_t)d, v, n);
-    return must_be_ours();
-}
-static CUresult stream_create(CUstream *s, unsigned flags) {
-    *s = (CUstream)(void *)&ours;
-    return flags == CU_STREAM_NON_BLOCKING ? CUDA_SUCCESS : 1;
-}
-static CUresult stream_destroy(CUstream s) {
-    (void)s;
-    return CUDA_SUCCESS;
-}
-static CUresult stream_sync(CUstream s) {
-    (void)s;
-    return CUDA_SUCCESS;
-}
-static CUresult stream_wait(CUstream s, CUevent e, unsigned flags) {
-    (void)s, (void)e;
-    return flags;
-}
-static CUresult stream_context(CUstream s, CUcontext *c) {
-    *c = s == (CUstream)(void *)&theirs ? context(&theirs) : context(&ours);
-    return CUDA_SUCCESS;
-}
-static CUresult event_create(CUevent *e, unsigned flags) {
-    *e = (CUevent)(void *)&ours;
-    return flags == CU_EVENT_DISABLE_TIMING ? CUDA_SUCCESS : 1;
-}
-static CUresult event_record(CUevent e, CUstream s) {
-    (void)e, (void)s;
-    return CUDA_SUCCESS;
-}
-static CUresult event_destroy(CUevent e) {
-    (void)e;
-    return CUDA_SUCCESS;
+static CUresult stream_context(driver_stream s, CUcontext *c) {
+    *c = s == (driver_stream)&theirs ? context(&theirs) : context(&ours);
+    return DRIVER_SUCCESS;
 }
 
-static CUresult module_load(CUmodule *m, const void *image) {
+static driver_result module_load(driver_module *m, const void *image) {
     loads++;
-    *m = (CUmodule)(uintptr_t)image;
-    CUresult r = load_result;
-    load_result = CUDA_SUCCESS; // the first one fails
-    return r ? r : must_be_ours();
+    *m = (driver_module)(uintptr_t)image;
+    driver_result r = load_result;
+    load_result = DRIVER_SUCCESS; // the first one fails
+    return r ? r : must_be_current();
 }
-static CUresult module_unload(CUmodule m) {
-    (void)m;
-    return must_be_ours();
-}
-static CUresult get_function(CUfunction *f, CUmodule m, const char *name) {
-    *f = (CUfunction)m;
-    return strcmp(name, "gone") ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
-}
-static CUresult function_get(int *v, CUfunction_attribute a, CUfunction f) {
-    (void)f;
+static CUresult kernel_get(int *v, CUfunction_attribute a, driver_kernel k) {
+    (void)k;
     *v = a == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? 1024 : 0;
-    return CUDA_SUCCESS;
+    return DRIVER_SUCCESS;
 }
-static CUresult function_set(CUfunction f, CUfunction_attribute a, int v) {
-    (void)f;
+static CUresult kernel_set(driver_kernel k, CUfunction_attribute a, int v) {
+    (void)k;
     if (a == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) shared_attribute = v;
-    return CUDA_SUCCESS;
+    return DRIVER_SUCCESS;
 }
 
-static CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                       unsigned by, unsigned bz, unsigned shared, CUstream s, void **parameters,
-                       void **extra) {
-    (void)f, (void)bx, (void)by, (void)bz, (void)s, (void)extra;
+static driver_result launch(driver_kernel k, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                            unsigned by, unsigned bz, unsigned shared, driver_stream s,
+                            void **parameters, void **extra) {
+    (void)k, (void)bx, (void)by, (void)bz, (void)s, (void)extra;
     launches++;
     seen_grid[0] = gx, seen_grid[1] = gy, seen_grid[2] = gz;
     seen_shared = shared;
     memcpy(&seen_pointer, parameters[0], 8);
     memcpy(&seen_value, parameters[1], 8);
-    return launch_result ? launch_result : must_be_ours();
+    return launch_result ? launch_result : must_be_current();
 }
 
-static CUresult launch_config(const CUlaunchConfig *c, CUfunction f, void **parameters,
+static CUresult launch_config(const CUlaunchConfig *c, driver_kernel k, void **parameters,
                               void **extra) {
-    (void)f, (void)parameters, (void)extra;
+    (void)k, (void)parameters, (void)extra;
     cluster_launches += c->numAttrs == 1 &&
                         c->attrs[0].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
                         c->attrs[0].value.clusterDim.x == 2;
-    return CUDA_SUCCESS;
+    return must_be_current();
 }
 
 static cuda_driver driver = {
-    .kind = "scripted",
-    .ready = true,
-    .cuInit = init,
-    .cuDriverGetVersion = driver_version,
+    .base = {.vendor = &kcrt_cuda_vendor,
+             .kind = "scripted",
+             .ready = true,
+#define X(needed, call, parameters, cuda, hip) .call = call,
+             KCRT_DRIVER_CALLS(X)
+#undef X
+    },
     .cuGetErrorName = error_name,
     .cuGetErrorString = error_string,
-    .cuDeviceGetCount = device_count,
     .cuDeviceGet = device_get,
-    .cuDeviceGetName = device_name,
-    .cuDeviceGetAttribute = device_attribute,
-    .cuDeviceTotalMem_v2 = total_memory,
     .cuDevicePrimaryCtxRetain = retain,
     .cuDevicePrimaryCtxRelease_v2 = release_context,
     .cuCtxGetCurrent = get_current,
     .cuCtxPushCurrent_v2 = push,
     .cuCtxPopCurrent_v2 = pop,
-    .cuCtxSynchronize = context_sync,
-    .cuMemGetInfo_v2 = memory_info,
-    .cuMemAlloc_v2 = memory_alloc,
-    .cuMemFree_v2 = memory_free,
-    .cuMemcpyHtoDAsync_v2 = in,
-    .cuMemcpyDtoHAsync_v2 = out,
-    .cuMemcpyDtoDAsync_v2 = across,
-    .cuMemsetD8Async = fill,
-    .cuStreamCreate = stream_create,
-    .cuStreamDestroy_v2 = stream_destroy,
-    .cuStreamSynchronize = stream_sync,
-    .cuStreamWaitEvent = stream_wait,
     .cuStreamGetCtx = stream_context,
-    .cuEventCreate = event_create,
-    .cuEventRecord = event_record,
-    .cuEventDestroy_v2 = event_destroy,
-    .cuModuleLoadData = module_load,
-    .cuModuleUnload = module_unload,
-    .cuModuleGetFunction = get_function,
-    .cuFuncGetAttribute = function_get,
-    .cuFuncSetAttribute = function_set,
-    .cuLaunchKernel = launch,
+    .cuFuncGetAttribute = kernel_get,
+    .cuFuncSetAttribute = kernel_set,
     .cuLaunchKernelEx = launch_config,
 };
 
@@ -290,7 +182,7 @@ static int teardown(void **state) {
 static int reset(void **state) {
     (void)state;
     depth = most_depth = launches = cluster_launches = shared_attribute = loads = 0;
-    load_result = launch_result = CUDA_SUCCESS;
+    load_result = launch_result = DRIVER_SUCCESS;
     return 0;
 }
 
@@ -342,8 +234,9 @@ static void test_launch(void **state) {
 static void test_walk(void **state) {
     (void)state;
     kcrt_module *module;
-    static const CUresult go_on[] = {CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_INVALID_IMAGE,
-                                     CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION};
+    static const driver_result go_on[] = {DRIVER_NO_BINARY_FOR_GPU, DRIVER_INVALID_IMAGE,
+                                          CUDA_ERROR_INVALID_PTX,
+                                          CUDA_ERROR_UNSUPPORTED_PTX_VERSION};
     for (int i = 0; i < 4; i++) {
         loads = 0;
         load_result = go_on[i];
@@ -436,7 +329,7 @@ static void test_errors(void **state) {
     assert_null(p);
     assert_int_equal(kcrt_device_attr(device, KCRT_ATTR_CLOCK_KHZ, &value), KCRT_UNSUPPORTED);
     assert_int_equal(kcrt_device_attr(device, KCRT_ATTR_TOTAL_MEMORY, &value), KCRT_OK);
-    assert_int_equal(value, 123456);
+    assert_int_equal(value, 1000040); // the driver's number of the device was asked
     assert_int_equal(load(FUNCTION("k", ""), &module), KCRT_OK);
     launch_result = 719;
     assert_int_equal(launch_f(module, 5), KCRT_DRIVER);

@@ -15,15 +15,32 @@
 #include <stdio.h>
 
 #ifdef HAVE_VENDOR
+#define KCRT_DRIVER_VENDOR_TYPES
+typedef CUresult driver_result;
+typedef CUdevice_attribute driver_attribute;
+typedef CUstreamCaptureStatus driver_capture;
+typedef CUdeviceptr driver_memory;
+typedef const void *driver_host;
+typedef CUstream driver_stream;
+typedef CUevent driver_event;
+typedef CUmodule driver_module;
+typedef CUfunction driver_kernel;
 #include "runtime/cuda/cuda_api.h"
 
+#define X(name, value, cuda, hip) _Static_assert((int)cuda == value, #cuda);
+KCRT_DRIVER_CONSTANTS(X)
+#undef X
 #define X(name, value) _Static_assert((int)name == value, #name);
 KCRT_CUDA_CONSTANTS(X)
 #undef X
 
-#define X(needed, name, parameters)                                                                \
+#define SAME(name, parameters)                                                                     \
     _Static_assert(__builtin_types_compatible_p(__typeof__(name), CUresult parameters), #name);
-KCRT_CUDA_SYMBOLS(X)
+#define X(needed, call, parameters, cuda, hip) SAME(cuda, parameters)
+KCRT_DRIVER_CALLS(X)
+#undef X
+#define X(needed, name, parameters) SAME(name, parameters)
+KCRT_CUDA_CALLS(X)
 #undef X
 
 // The structures that cuda_api.h declares when it is alone.

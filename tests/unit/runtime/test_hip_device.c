@@ -10,187 +10,87 @@
 #include "runtime/builtin.h"
 #include "runtime/hip/hip_driver.h"
 #include "runtime/kcrt.h"
+#include "scripted_driver.h"
 
 static int current, switches, loads, launches;
-static hipError_t load_result;
+static driver_result load_result;
 static const void *loaded_image;
 static uint64_t seen_pointer;
 static unsigned seen_grid;
 
-static hipError_t init(unsigned flags) {
-    return flags;
-}
-static hipError_t version(int *v) {
-    *v = 60000000;
-    return hipSuccess;
-}
 static const char *error_name(hipError_t r) {
-    return r == hipErrorNoBinaryForGpu ? "hipErrorNoBinaryForGpu" : "hipErrorOther";
+    return r == DRIVER_NO_BINARY_FOR_GPU ? "hipErrorNoBinaryForGpu" : "hipErrorOther";
 }
 static const char *error_string(hipError_t r) {
     (void)r;
     return "the library's text";
 }
-static hipError_t device_count(int *n) {
+static driver_result device_count(int *n) {
     *n = 2;
-    return hipSuccess;
+    return DRIVER_SUCCESS;
+}
+static hipError_t runtime_version(int *version) {
+    *version = 60000000;
+    return DRIVER_SUCCESS;
 }
 static hipError_t get_device(int *d) {
     *d = current;
-    return hipSuccess;
+    return DRIVER_SUCCESS;
 }
 static hipError_t set_device(int d) {
     current = d;
     switches++;
-    return hipSuccess;
+    return DRIVER_SUCCESS;
 }
-static hipError_t device_name(char *name, int n, hipDevice_t d) {
-    snprintf(name, (size_t)n, "Scripted %d", d);
-    return hipSuccess;
-}
-static hipError_t total(size_t *bytes, hipDevice_t d) {
-    *bytes = d == 1 ? 77 : 0;
-    return hipSuccess;
-}
-static hipError_t device_sync(void) {
-    return hipSuccess;
-}
-static hipError_t info(size_t *available, size_t *all) {
-    *available = 5;
-    *all = 6;
-    return hipSuccess;
+static driver_result must_be_current(void) {
+    return current == 1 ? DRIVER_SUCCESS : 101;
 }
 
-static hipError_t attribute(int *v, hipDeviceAttribute_t a, int d) {
+static driver_result device_attribute(int *v, driver_attribute a, int d) {
     (void)d;
     *v = a == hipDeviceAttributeMultiprocessorCount ? 304 : 0;
-    return a == hipDeviceAttributeMultiprocessorCount ? hipSuccess : 1;
+    return a == hipDeviceAttributeMultiprocessorCount ? DRIVER_SUCCESS : 1;
 }
 
-static hipError_t properties(void *out, int d) {
-    strcpy((char *)out + KCRT_HIP_ARCH_OFFSET_R0600,
+static hipError_t properties(void *to, int d) {
+    strcpy((char *)to + KCRT_HIP_ARCH_OFFSET_R0600,
            d ? "gfx942:sramecc+:xnack-" : "gfx90a:sramecc+:xnack-");
-    return hipSuccess;
+    return DRIVER_SUCCESS;
 }
 
-static hipError_t on_device(void) {
-    return current == 1 ? hipSuccess : 101;
-}
-static hipError_t memory_alloc(void **p, size_t n) {
-    *p = aligned_alloc(256, (n + 255) & ~(size_t)255);
-    return on_device();
-}
-static hipError_t memory_free(void *p) {
-    free(p);
-    return on_device();
-}
-static hipError_t in(hipDeviceptr_t d, void *s, size_t n, hipStream_t q) {
-    (void)q;
-    memcpy(d, s, n);
-    return on_device();
-}
-static hipError_t out(void *d, hipDeviceptr_t s, size_t n, hipStream_t q) {
-    (void)q;
-    memcpy(d, s, n);
-    return on_device();
-}
-static hipError_t across(hipDeviceptr_t d, hipDeviceptr_t s, size_t n, hipStream_t q) {
-    (void)q;
-    memcpy(d, s, n);
-    return on_device();
-}
-static hipError_t fill(hipDeviceptr_t d, unsigned char v, size_t n, hipStream_t q) {
-    (void)q;
-    memset(d, v, n);
-    return on_device();
-}
-static hipError_t stream_create(hipStream_t *s, unsigned flags) {
-    *s = (hipStream_t)(void *)&current;
-    return flags == hipStreamNonBlocking ? hipSuccess : 1;
-}
-static hipError_t stream_destroy(hipStream_t s) {
-    (void)s;
-    return hipSuccess;
-}
-static hipError_t stream_wait(hipStream_t s, hipEvent_t e, unsigned f) {
-    (void)s, (void)e;
-    return f;
-}
-static hipError_t event_create(hipEvent_t *e, unsigned f) {
-    *e = (hipEvent_t)(void *)&current;
-    return f == hipEventDisableTiming ? hipSuccess : 1;
-}
-static hipError_t event_record(hipEvent_t e, hipStream_t s) {
-    (void)e, (void)s;
-    return hipSuccess;
-}
-static hipError_t event_destroy(hipEvent_t e) {
-    (void)e;
-    return hipSuccess;
-}
-
-static hipError_t module_load(hipModule_t *m, const void *image) {
+static driver_result module_load(driver_module *m, const void *image) {
     loads++;
     loaded_image = image;
-    *m = (hipModule_t)(uintptr_t)image;
-    hipError_t r = load_result;
-    load_result = hipSuccess; // the first one fails
-    return r ? r : on_device();
-}
-static hipError_t module_unload(hipModule_t m) {
-    (void)m;
-    return on_device();
-}
-static hipError_t get_function(hipFunction_t *f, hipModule_t m, const char *name) {
-    *f = (hipFunction_t)(void *)m;
-    return strcmp(name, "gone") ? hipSuccess : hipErrorNotFound;
+    *m = (driver_module)(uintptr_t)image;
+    driver_result r = load_result;
+    load_result = DRIVER_SUCCESS; // the first one fails
+    return r ? r : must_be_current();
 }
 
-static hipError_t launch(hipFunction_t f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                         unsigned by, unsigned bz, unsigned shared, hipStream_t s,
-                         void **parameters, void **extra) {
-    (void)f, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)s, (void)extra;
+static driver_result launch(driver_kernel k, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                            unsigned by, unsigned bz, unsigned shared, driver_stream s,
+                            void **parameters, void **extra) {
+    (void)k, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)s, (void)extra;
     launches++;
     seen_grid = gx;
     memcpy(&seen_pointer, parameters[0], 8);
-    return on_device();
+    return must_be_current();
 }
 
 static hip_driver driver = {
-    .kind = "scripted",
-    .ready = true,
-    .hipInit = init,
-    .hipDriverGetVersion = version,
-    .hipRuntimeGetVersion = version,
+    .base = {.vendor = &kcrt_hip_vendor,
+             .kind = "scripted",
+             .ready = true,
+#define X(needed, call, parameters, cuda, hip) .call = call,
+             KCRT_DRIVER_CALLS(X)
+#undef X
+    },
     .hipGetErrorName = error_name,
     .hipGetErrorString = error_string,
-    .hipGetDeviceCount = device_count,
+    .hipRuntimeGetVersion = runtime_version,
     .hipGetDevice = get_device,
     .hipSetDevice = set_device,
-    .hipDeviceGetName = device_name,
-    .hipDeviceGetAttribute = attribute,
-    .hipDeviceTotalMem = total,
-    .hipDeviceSynchronize = device_sync,
-    .hipMemGetInfo = info,
-    .hipMalloc = memory_alloc,
-    .hipFree = memory_free,
-    .hipMemcpyHtoDAsync = in,
-    .hipMemcpyDtoHAsync = out,
-    .hipMemcpyDtoDAsync = across,
-    .hipMemsetD8Async = fill,
-    .hipStreamCreateWithFlags = stream_create,
-    .hipStreamDestroy = stream_destroy,
-    .hipStreamSynchronize = stream_destroy,
-    .hipStreamWaitEvent = stream_wait,
-    .hipEventCreateWithFlags = event_create,
-    .hipEventRecord = event_record,
-    .hipEventDestroy = event_destroy,
-    .hipModuleLoadData = module_load,
-    .hipModuleUnload = module_unload,
-    .hipModuleGetFunction = get_function,
-    .hipModuleLaunchKernel = launch,
-    .properties = properties,
-    .arch_offset = KCRT_HIP_ARCH_OFFSET_R0600,
+    .hipGetDevicePropertiesR0600 = properties,
 };
 
 // ELF headers for AMD; the fourth is for another feature.
@@ -237,7 +137,7 @@ static int teardown(void **state) {
 static int reset(void **state) {
     (void)state;
     current = switches = loads = launches = 0;
-    load_result = hipSuccess;
+    load_result = DRIVER_SUCCESS;
     return 0;
 }
 
@@ -253,11 +153,16 @@ static void test_attributes(void **state) {
     assert_int_equal(value, 304);
     assert_int_equal(kcrt_device_attr(device, KCRT_ATTR_WARP_SIZE, &value), KCRT_UNSUPPORTED);
     assert_int_equal(kcrt_device_attr(device, KCRT_ATTR_TOTAL_MEMORY, &value), KCRT_OK);
-    assert_int_equal(value, 77);
+    assert_int_equal(value, 1000001);
+    assert_int_equal(kcrt_device_attr(device, KCRT_ATTR_API_VERSION, &value), KCRT_OK);
+    assert_int_equal(value, 60000000);
+    assert_int_equal(kcrt_device_attr(device, KCRT_ATTR_DRIVER_VERSION, &value), KCRT_OK);
+    assert_int_equal(value, 13000);
     assert_int_equal(kcrt_device_dl(device).device_id, 1);
     kcrt_device *other;
     assert_int_equal(kcrt_device_open("scripted:2", &other), KCRT_NO_DEVICE);
     assert_int_equal(kcrt_device_open("scripted:gfx1100", &other), KCRT_NO_DEVICE);
+    assert_int_equal(kcrt_device_open("scripted:what", &other), KCRT_NOT_FOUND);
     assert_int_equal(kcrt_device_open("scripted:gfx90a", &other), KCRT_OK);
     assert_int_equal(kcrt_device_dl(other).device_id, 0);
     kcrt_device_close(other);
@@ -298,8 +203,9 @@ static void test_launch(void **state) {
 static void test_walk(void **state) {
     (void)state;
     kcrt_module *module;
-    static const hipError_t go_on[] = {hipErrorNoBinaryForGpu, hipErrorInvalidImage,
-                                       hipErrorInvalidKernelFile, hipErrorSharedObjectInitFailed};
+    static const driver_result go_on[] = {DRIVER_NO_BINARY_FOR_GPU, DRIVER_INVALID_IMAGE,
+                                          hipErrorInvalidKernelFile,
+                                          hipErrorSharedObjectInitFailed};
     for (int i = 0; i < 4; i++) {
         loads = 0;
         load_result = go_on[i];
