@@ -41,7 +41,7 @@ typedef enum kcsim_status {
 /* A short name for messages: "invalid PTX". Never NULL. */
 const char *kcsim_status_text(kcsim_status status);
 
-/* ---- checks: a bit each; the name in KCSIM_CHECKS is the finding's kind ---- */
+/* ---- checks: a bit each; the name in KCSIM_CHECKS is the finding's kind ---------------------- */
 enum {
     KCSIM_CHECK_OUT_OF_BOUNDS = 1u << 0,
     KCSIM_CHECK_MISALIGNED = 1u << 1,
@@ -82,8 +82,7 @@ void kcsim_machine_destroy(kcsim_machine *machine); /* modules and memory too; N
 const kcsim_arch *kcsim_machine_arch(const kcsim_machine *machine);
 const kcsim_options *kcsim_machine_options(const kcsim_machine *machine); /* zeros filled in */
 
-/* ---- global memory
- * -------------------------------------------------------------------------------------------
+/* ---- global memory ------------------------------------------------------------------------------
  * Addresses are at least 256-byte aligned, never 0, never reused while anything could still hold
  * them, and have guard zones on both sides. Memory is lazy: pages no one touches cost nothing.
  * Fresh memory is undefined. */
@@ -106,9 +105,7 @@ bool kcsim_mem_defined(kcsim_machine *machine, uint64_t address, size_t bytes);
  * ranges may overlap). */
 void kcsim_mem_copy_defined(kcsim_machine *machine, uint64_t to, uint64_t from, size_t bytes);
 
-/* ---- modules
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- modules --------------------------------------------------------------------------------- */
 /* `ptx` need not end in NUL; a NUL ends it. On anything but KCSIM_OK *out is NULL and `log` (may be
  * NULL) holds one line: "line 12: unknown instruction 'foo.bar'". */
 kcsim_status kcsim_module_load(kcsim_machine *machine, const char *ptx, size_t size, char *log,
@@ -144,8 +141,7 @@ typedef struct kcsim_function_info {
 
 kcsim_function_info kcsim_function_describe(const kcsim_function *function);
 
-/* ---- launches
- * ---------------------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 /* Runs the whole grid and returns when it is done. `params` is the packed parameter block
  * (params[i].offset); `param_bytes` must be at least info.param_bytes. Shared memory above the
  * default limit must have been allowed by the caller (`shared_limit`: the function attribute
@@ -168,8 +164,7 @@ const char *kcsim_last_fault(const kcsim_machine *machine);
 int kcsim_occupancy(const kcsim_machine *machine, const kcsim_function *function, int block_threads,
                     size_t dynamic_shared);
 
-/* ---- what was seen
- * ----------------------------------------------------------------------------------------- */
+/* ---- what was seen --------------------------------------------------------------------------- */
 /* Findings are aggregated: one record per kind, kernel, line and space, with a count; the block and
  * thread are those of the first in (block, thread) order. Order is by kernel, line, kind. */
 size_t kcsim_finding_count(kcsim_machine *machine);

@@ -57,8 +57,7 @@ void driver_object_remove(driver_object *object);
 bool driver_handle_is(const void *handle, driver_kind kind);
 pthread_mutex_t *driver_handle_mutex(void); /* for fork alone */
 
-/* ---- devices and the process (driver_state.c) --------------------------------------------------
- */
+/* ---- devices and the process (driver_state.c) ------------------------------------------------ */
 typedef struct driver_device {
     int ordinal;
     const kcsim_arch *arch;
@@ -86,8 +85,7 @@ void driver_set_seed(uint64_t seed);
 bool driver_forked(void);
 uint64_t driver_next_id(void); /* for stream, context and capture ids; call with the lock held */
 
-/* ---- log and report (driver_report.c) ----------------------------------------------------------
- */
+/* ---- log and report (driver_report.c) -------------------------------------------------------- */
 void driver_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, but on standard error when there is no log: for what must not go unseen. */
 void driver_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -134,8 +132,7 @@ CUcontext driver_context_first(void);             /* the newest; then `older` */
 CUstreamCaptureMode *driver_thread_mode(void);
 void driver_object_destroy(driver_object *object); /* any kind, by dispatch */
 
-/* ---- memory (driver_memory.c) ------------------------------------------------------------------
- */
+/* ---- memory (driver_memory.c) ---------------------------------------------------------------- */
 typedef enum driver_memory_type {
     DRIVER_MEMORY_DEVICE,
     DRIVER_MEMORY_HOST,      /* cuMemHostAlloc: bytes of the machine that the host may touch too */
@@ -163,8 +160,7 @@ void driver_release_context(CUcontext context);
 size_t driver_pool_used(CUmemoryPool pool);
 CUresult driver_pool_create(driver_device *device, CUmemoryPool *out);
 
-/* ---- operations: what a stream carries out or a graph records (driver_op.c) -------------------
- */
+/* ---- operations: what a stream carries out or a graph records (driver_op.c) ------------------ */
 typedef struct driver_copy {
     uint64_t source, target;
     bool source_device, target_device;        /* a device address is required there */
@@ -216,8 +212,7 @@ CUresult driver_fill_run(CUcontext context, const driver_fill *fill);
 CUresult driver_fill_check(CUcontext context, const driver_fill *fill);
 CUresult driver_kernel_run(CUcontext context, const driver_kernel *kernel);
 
-/* ---- streams, events and captures (driver_stream.c, driver_event.c, driver_capture.c) ----------
- */
+/* ---- streams, events and captures (driver_stream.c, driver_event.c, driver_capture.c) -------- */
 struct CUevent_st {
     driver_object object;
     unsigned flags;
@@ -254,8 +249,7 @@ bool driver_capture_active(uint64_t id);     /* with the lock held */
 CUresult driver_event_record(CUevent event, CUstream stream, unsigned flags);
 void driver_event_stamp(CUevent event);
 
-/* ---- graphs (driver_graph.c) --------------------------------------------------------------------
- */
+/* ---- graphs (driver_graph.c) ----------------------------------------------------------------- */
 struct CUgraphNode_st {
     driver_object object;
     CUgraph graph;
@@ -290,8 +284,7 @@ CUresult driver_graph_add(CUgraph graph, const driver_nodes *dependencies, const
 CUresult driver_graph_run(CUgraph graph);
 CUresult driver_graph_sort(CUgraph graph);
 
-/* ---- modules (driver_image.c, driver_module.c, driver_library.c) --------------------------------
- */
+/* ---- modules (driver_image.c, driver_module.c, driver_library.c) ----------------------------- */
 struct CUfunc_st {
     driver_object object;
     CUmodule module;
@@ -326,8 +319,7 @@ void driver_library_drop_context(CUcontext context); /* modules of it are about 
 CUresult driver_function_resolve(const void *handle, CUcontext context, CUfunction *out);
 CUresult driver_kernel_function(CUkernel kernel, CUcontext context, CUfunction *out);
 
-/* ---- launches (driver_launch.c)
- * ------------------------------------------------------------------ */
+/* ---- launches (driver_launch.c) -------------------------------------------------------------- */
 enum { DRIVER_PARAM_BYTES = 4096 }; /* parameter blocks up to here are packed on the stack */
 
 /* Packs `arguments` or `extra` into kernel->params (which has room for kernel->bytes). */

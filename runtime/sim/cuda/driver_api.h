@@ -6,11 +6,11 @@
 
 #include "runtime/sim/cuda/driver.h"
 
-/* ---- driver_error.c ---- */
+/* ---- driver_error.c -------------------------------------------------------------------------- */
 DRIVER_API CUresult cuGetErrorName(CUresult error, const char **name);
 DRIVER_API CUresult cuGetErrorString(CUresult error, const char **text);
 
-/* ---- driver_device.c ---- */
+/* ---- driver_device.c ------------------------------------------------------------------------- */
 DRIVER_API CUresult cuInit(unsigned flags);
 DRIVER_API CUresult cuDriverGetVersion(int *version);
 DRIVER_API CUresult cuDeviceGetCount(int *count);
@@ -29,7 +29,7 @@ DRIVER_API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribut
                                          CUdevice ordinal);
 DRIVER_API CUresult cuDeviceGetProperties(driver_properties *properties, CUdevice ordinal);
 
-/* ---- driver_context.c ---- */
+/* ---- driver_context.c ------------------------------------------------------------------------ */
 DRIVER_API CUresult cuCtxPushCurrent_v2(CUcontext context);
 DRIVER_API CUresult cuCtxPopCurrent_v2(CUcontext *out);
 DRIVER_API CUresult cuCtxSetCurrent(CUcontext context);
@@ -50,7 +50,7 @@ DRIVER_API CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned *flags
 DRIVER_API CUresult cuCtxSynchronize(void);
 DRIVER_API CUresult cuCtxSynchronize_v2(CUcontext given);
 
-/* ---- driver_context_state.c ---- */
+/* ---- driver_context_state.c ------------------------------------------------------------------ */
 DRIVER_API CUresult cuCtxGetApiVersion(CUcontext given, unsigned *version);
 DRIVER_API CUresult cuCtxGetId(CUcontext given, unsigned long long *id);
 DRIVER_API CUresult cuCtxGetFlags(unsigned *flags);
@@ -68,7 +68,7 @@ DRIVER_API CUresult cuCtxDisablePeerAccess(CUcontext peer);
 DRIVER_API CUresult cuProfilerStart(void);
 DRIVER_API CUresult cuProfilerStop(void);
 
-/* ---- driver_memory.c ---- */
+/* ---- driver_memory.c ------------------------------------------------------------------------- */
 DRIVER_API CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes);
 DRIVER_API CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height,
                                        unsigned element);
@@ -83,7 +83,7 @@ DRIVER_API CUresult cuMemHostGetFlags(unsigned *flags, void *pointer);
 DRIVER_API CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags);
 DRIVER_API CUresult cuMemHostUnregister(void *pointer);
 
-/* ---- driver_pool.c ---- */
+/* ---- driver_pool.c --------------------------------------------------------------------------- */
 DRIVER_API CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal);
 DRIVER_API CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal);
 DRIVER_API CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool pool);
@@ -102,7 +102,7 @@ DRIVER_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUme
                                             CUstream stream);
 DRIVER_API CUresult cuMemFreeAsync(CUdeviceptr address, CUstream handle);
 
-/* ---- driver_pointer.c ---- */
+/* ---- driver_pointer.c ------------------------------------------------------------------------ */
 DRIVER_API CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute,
                                           CUdeviceptr address);
 DRIVER_API CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
@@ -110,7 +110,7 @@ DRIVER_API CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *
 DRIVER_API CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
                                           CUdeviceptr address);
 
-/* ---- driver_memcpy.c ---- */
+/* ---- driver_memcpy.c ------------------------------------------------------------------------- */
 DRIVER_API CUresult cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t bytes);
 DRIVER_API CUresult cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes,
                                   CUstream stream);
@@ -135,7 +135,7 @@ DRIVER_API CUresult cuMemcpy3DAsync_v2(const driver_memcpy3d *copy, CUstream str
 DRIVER_API CUresult cuMemcpy3DPeer(const driver_memcpy3d *copy);
 DRIVER_API CUresult cuMemcpy3DPeerAsync(const driver_memcpy3d *copy, CUstream stream);
 
-/* ---- driver_memset.c ---- */
+/* ---- driver_memset.c ------------------------------------------------------------------------- */
 DRIVER_API CUresult cuMemsetD8_v2(CUdeviceptr target, unsigned char value, size_t count);
 DRIVER_API CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t count,
                                     CUstream stream);
@@ -158,7 +158,7 @@ DRIVER_API CUresult cuMemsetD2D32_v2(CUdeviceptr target, size_t pitch, unsigned 
 DRIVER_API CUresult cuMemsetD2D32Async(CUdeviceptr target, size_t pitch, unsigned value,
                                        size_t width, size_t height, CUstream stream);
 
-/* ---- driver_stream.c ---- */
+/* ---- driver_stream.c ------------------------------------------------------------------------- */
 DRIVER_API CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority);
 DRIVER_API CUresult cuStreamCreate(CUstream *out, unsigned flags);
 DRIVER_API CUresult cuStreamDestroy_v2(CUstream stream);
@@ -175,7 +175,7 @@ DRIVER_API CUresult cuStreamGetId(CUstream handle, unsigned long long *id);
 DRIVER_API CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, size_t bytes,
                                            unsigned flags);
 
-/* ---- driver_event.c ---- */
+/* ---- driver_event.c -------------------------------------------------------------------------- */
 DRIVER_API CUresult cuEventCreate(CUevent *out, unsigned flags);
 DRIVER_API CUresult cuEventDestroy_v2(CUevent event);
 DRIVER_API CUresult cuEventRecordWithFlags(CUevent event, CUstream handle, unsigned flags);
@@ -184,7 +184,7 @@ DRIVER_API CUresult cuEventQuery(CUevent event);
 DRIVER_API CUresult cuEventSynchronize(CUevent event);
 DRIVER_API CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end);
 
-/* ---- driver_capture.c ---- */
+/* ---- driver_capture.c ------------------------------------------------------------------------ */
 DRIVER_API CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags);
 DRIVER_API CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode);
 DRIVER_API CUresult cuStreamBeginCapture(CUstream stream);
@@ -204,7 +204,7 @@ DRIVER_API CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureSt
                                               size_t *count);
 DRIVER_API CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
 
-/* ---- driver_graph.c ---- */
+/* ---- driver_graph.c -------------------------------------------------------------------------- */
 DRIVER_API CUresult cuGraphCreate(CUgraph *out, unsigned flags);
 DRIVER_API CUresult cuGraphDestroy(CUgraph graph);
 DRIVER_API CUresult cuGraphClone(CUgraph *out, CUgraph graph);
@@ -234,7 +234,7 @@ DRIVER_API CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *
 DRIVER_API CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *out,
                                                     driver_edge *edges, size_t *count);
 
-/* ---- driver_graph_node.c ---- */
+/* ---- driver_graph_node.c --------------------------------------------------------------------- */
 DRIVER_API CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
                                         size_t count);
 DRIVER_API CUresult cuGraphAddHostNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
@@ -281,7 +281,7 @@ DRIVER_API CUresult cuGraphHostNodeSetParams(CUgraphNode node, const driver_host
 DRIVER_API CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                                  const driver_host_node *params);
 
-/* ---- driver_graph_exec.c ---- */
+/* ---- driver_graph_exec.c --------------------------------------------------------------------- */
 DRIVER_API CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph,
                                                 unsigned long long flags);
 DRIVER_API CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *error,
@@ -297,7 +297,7 @@ DRIVER_API CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph,
 DRIVER_API CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *error,
                                       int *answer);
 
-/* ---- driver_module.c ---- */
+/* ---- driver_module.c ------------------------------------------------------------------------- */
 DRIVER_API CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned count,
                                        CUjit_option *options, void **values);
 DRIVER_API CUresult cuModuleLoadData(CUmodule *out, const void *image);
@@ -311,7 +311,7 @@ DRIVER_API CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CU
                                          const char *name);
 DRIVER_API CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
 
-/* ---- driver_library.c ---- */
+/* ---- driver_library.c ------------------------------------------------------------------------ */
 DRIVER_API CUresult cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *jit_options,
                                       void **jit_values, unsigned jit_count,
                                       CUlibraryOption *options, void **values, unsigned count);
@@ -337,7 +337,7 @@ DRIVER_API CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config,
 DRIVER_API CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset,
                                          size_t *size);
 
-/* ---- driver_function.c ---- */
+/* ---- driver_function.c ----------------------------------------------------------------------- */
 DRIVER_API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute,
                                        CUfunction handle);
 DRIVER_API CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute,
@@ -365,7 +365,7 @@ DRIVER_API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfu
 DRIVER_API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction handle,
                                                             int blocks, int threads);
 
-/* ---- driver_launch.c ---- */
+/* ---- driver_launch.c ------------------------------------------------------------------------- */
 DRIVER_API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                                    unsigned grid_z, unsigned block_x, unsigned block_y,
                                    unsigned block_z, unsigned shared, CUstream stream,
@@ -379,13 +379,13 @@ DRIVER_API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid
 DRIVER_API CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle,
                                                  const driver_launch_config *config);
 
-/* ---- driver_entry.c ---- */
+/* ---- driver_entry.c -------------------------------------------------------------------------- */
 DRIVER_API CUresult cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags,
                                         CUdriverProcAddressQueryResult *status);
 DRIVER_API CUresult cuGetProcAddress(const char *name, void **out, int version, uint64_t flags);
 DRIVER_API CUresult cuGetExportTable(const void **table, const driver_uuid *id);
 
-/* ---- the same calls under other names ---- */
+/* ---- the same calls under other names -------------------------------------------------------- */
 DRIVER_API CUresult cuDeviceGetUuid_v2(driver_uuid *uuid, CUdevice ordinal);
 DRIVER_API CUresult cuCtxPopCurrent(CUcontext *out);
 DRIVER_API CUresult cuCtxPushCurrent(CUcontext context);

@@ -27,8 +27,7 @@ static driver_capture *find_locked(uint64_t id) {
     return NULL;
 }
 
-/* ---- what captures forbid -----------------------------------------------------------------------
- */
+/* ---- what captures forbid -------------------------------------------------------------------- */
 
 CUresult driver_unsafe_call(void) {
     CUstreamCaptureMode mode = *driver_thread_mode();
@@ -117,8 +116,7 @@ void driver_capture_forget(CUstream stream) {
     free(capture);
 }
 
-/* ---- recording
- * ------------------------------------------------------------------------------------ */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 CUresult driver_stream_submit(CUstream stream, const driver_op *op) {
     driver_lock();
@@ -210,8 +208,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
 }
 DRIVER_ALIAS(cuStreamWaitEvent_ptsz, cuStreamWaitEvent);
 
-/* ---- begin and end
- * -------------------------------------------------------------------------------- */
+/* ---- begin and end --------------------------------------------------------------------------- */
 
 static CUresult begin(CUstream handle, CUgraph graph, const CUgraphNode *nodes, size_t count,
                       CUstreamCaptureMode mode) {
@@ -327,8 +324,7 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *out) {
 }
 DRIVER_ALIAS(cuStreamEndCapture_ptsz, cuStreamEndCapture);
 
-/* ---- asking
- * ---------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static CUresult capture_info(CUstream handle, CUstreamCaptureStatus *status, unsigned long long *id,
                              CUgraph *graph, const CUgraphNode **nodes, size_t *count) {

@@ -31,8 +31,7 @@ CUcontext driver_context_first(void) {
     return first;
 }
 
-/* ---- checks -------------------------------------------------------------------------------------
- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static CUcontext top(void) {
     return thread.depth > 0 ? thread.stack[thread.depth - 1] : NULL;
@@ -67,8 +66,7 @@ static CUresult context_or_current(CUcontext given, CUcontext *out) {
     return driver_handle_is(given, DRIVER_CONTEXT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-/* ---- life
- * ---------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static void init_limits(CUcontext context) {
     memset(context->limits, 0, sizeof context->limits);
@@ -215,8 +213,7 @@ CUresult cuCtxGetDevice_v2(CUdevice *out, CUcontext given) {
     return CUDA_SUCCESS;
 }
 
-/* ---- contexts a program creates ----------------------------------------------------------------
- */
+/* ---- contexts a program creates -------------------------------------------------------------- */
 
 CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice ordinal) {
     CUresult result = driver_ready();
@@ -268,8 +265,7 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
 
 DRIVER_ALIAS(cuCtxDestroy, cuCtxDestroy_v2);
 
-/* ---- the primary context ------------------------------------------------------------------------
- */
+/* ---- the primary context --------------------------------------------------------------------- */
 
 static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -350,8 +346,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned *flags, int *acti
     return CUDA_SUCCESS;
 }
 
-/* ---- synchronising
- * ------------------------------------------------------------------------------- */
+/* ---- synchronising --------------------------------------------------------------------------- */
 
 static CUresult synchronize(CUcontext context) {
     CUresult result = driver_unsafe_call();

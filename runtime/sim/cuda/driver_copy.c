@@ -87,8 +87,7 @@ CUresult driver_copy_check(CUcontext context, const driver_copy *copy) {
     return is_empty(copy) ? CUDA_SUCCESS : locate(context, copy, &from, &to);
 }
 
-/* ---- carrying it out
- * ------------------------------------------------------------------------------ */
+/* ---- carrying it out ------------------------------------------------------------------------- */
 
 /* Device locks, in the order of ordinals; both may be the same or absent. */
 static void lock_pair(driver_device *a, driver_device *b, bool lock) {
@@ -146,8 +145,7 @@ CUresult driver_copy_run(CUcontext context, const driver_copy *copy) {
     return result;
 }
 
-/* ---- from the caller's descriptions ------------------------------------------------------------
- */
+/* ---- from the caller's descriptions ---------------------------------------------------------- */
 
 static CUresult side(unsigned type, const void *host, CUdeviceptr device, uint64_t *address,
                      bool *device_only) {

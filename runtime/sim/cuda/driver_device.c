@@ -135,8 +135,7 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CU
     return CUDA_SUCCESS;
 }
 
-/* ---- attributes: the rows of DRIVER_DEVICE_ATTRIBUTES ------------------------------------------
- */
+/* ---- attributes: the rows of DRIVER_DEVICE_ATTRIBUTES ---------------------------------------- */
 
 /* Of compute capability 7.5 and later parts: the data-center ones have half-rate doubles. */
 static int single_to_double_ratio(const kcsim_arch *a) {

@@ -164,8 +164,7 @@ CUresult cuFuncLoad(CUfunction handle) {
     return check(handle, &function);
 }
 
-/* ---- occupancy
- * ----------------------------------------------------------------------------------- */
+/* ---- occupancy ------------------------------------------------------------------------------- */
 
 static int blocks_at_once(CUfunction function, int threads, size_t dynamic_shared) {
     return kcsim_occupancy(function->object.context->device->machine, function->function, threads,

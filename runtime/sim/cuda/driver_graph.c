@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sets of nodes
- * ------------------------------------------------------------------------------- */
+/* ---- sets of nodes --------------------------------------------------------------------------- */
 
 bool driver_nodes_has(const driver_nodes *nodes, CUgraphNode node) {
     for (size_t i = 0; i < nodes->count; i++)
@@ -46,8 +45,7 @@ void driver_nodes_clear(driver_nodes *nodes) {
     *nodes = (driver_nodes){0};
 }
 
-/* ---- life
- * ------------------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 CUresult driver_graph_create(CUgraph *out) {
     CUgraph graph = calloc(1, sizeof *graph);
@@ -124,8 +122,7 @@ CUgraphNode driver_graph_clone_of(CUgraph clone, CUgraphNode original) {
     return NULL;
 }
 
-/* ---- order and running
- * --------------------------------------------------------------------------- */
+/* ---- order and running ----------------------------------------------------------------------- */
 
 static bool is_ready(const CUgraphNode node) {
     for (size_t i = 0; i < node->dependencies.count; i++)
@@ -168,8 +165,7 @@ CUresult driver_graph_run(CUgraph graph) {
     return CUDA_SUCCESS;
 }
 
-/* ---- the calls: graphs
- * ---------------------------------------------------------------------------- */
+/* ---- the calls: graphs ----------------------------------------------------------------------- */
 
 static CUresult check_graph(CUgraph graph) {
     CUresult result = driver_ready();
@@ -295,8 +291,7 @@ CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const
     return change_edges(graph, from, to, count, false);
 }
 
-/* ---- the calls: nodes of a graph
- * ------------------------------------------------------------------ */
+/* ---- the calls: nodes of a graph ------------------------------------------------------------- */
 
 static CUresult check_node(CUgraphNode node) {
     CUresult result = driver_ready();

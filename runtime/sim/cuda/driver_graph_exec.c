@@ -99,8 +99,7 @@ CUresult cuGraphUpload(CUgraphExec exec, CUstream handle) {
 }
 DRIVER_ALIAS(cuGraphUpload_ptsz, cuGraphUpload);
 
-/* ---- update
- * ---------------------------------------------------------------------------------------- */
+/* ---- update ---------------------------------------------------------------------------------- */
 
 /* Nodes correspond by their place in the order; what precedes a node must too. */
 static int compare(CUgraph old, CUgraph new_graph, CUgraphNode *error) {

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- adding
- * --------------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 static CUresult check_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
                           size_t count) {
@@ -183,8 +182,7 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, const CUgraphNode
     return result != CUDA_SUCCESS ? result : add(out, graph, before, count, &op);
 }
 
-/* ---- reading parameters
- * ---------------------------------------------------------------------------- */
+/* ---- reading parameters ---------------------------------------------------------------------- */
 
 static CUresult check_type(CUgraphNode node, CUgraphNodeType type) {
     CUresult result = driver_ready();
@@ -249,8 +247,7 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *out) {
     return CUDA_SUCCESS;
 }
 
-/* ---- changing parameters: of a node, or of its clone in an executable graph
- * ---------------------- */
+/* ---- changing parameters: of a node, or of its clone in an executable graph ------------------ */
 
 static CUresult target_of(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
                           CUgraphNode *out) {

@@ -28,8 +28,7 @@ static uint64_t field(const unsigned char *at, size_t bytes) {
     return value;
 }
 
-/* ---- compression --------------------------------------------------------------------------------
- */
+/* ---- compression ----------------------------------------------------------------------------- */
 
 /* A length that continues while its bytes are 255. False at the end of the input. */
 static bool lz4_length(const unsigned char **in, const unsigned char *end, size_t *length) {
@@ -79,8 +78,7 @@ static bool zstd(const unsigned char *in, size_t in_size, unsigned char *out, si
     return good;
 }
 
-/* ---- fat binaries
- * -------------------------------------------------------------------------------- */
+/* ---- fat binaries ---------------------------------------------------------------------------- */
 
 static char *unpack(const unsigned char *entry) {
     const unsigned char *payload = entry + field(entry + 4, 4);
@@ -145,8 +143,7 @@ static CUresult from_fatbin(const unsigned char *image, size_t limit, const kcsi
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-/* ---- any image
- * ------------------------------------------------------------------------------------ */
+/* ---- any image ------------------------------------------------------------------------------- */
 
 /* The first four bytes; a shorter image, or one that a NUL ends before, has zeros there. */
 static uint32_t magic_of(const unsigned char *bytes, size_t limit) {

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- running
- * -------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* The machine's sentence begins with the finding's kind. */
 static CUresult fault_code(const char *sentence, bool *poisons) {
@@ -105,8 +104,7 @@ CUresult driver_kernel_run(CUcontext context, const driver_kernel *kernel) {
     return result;
 }
 
-/* ---- parameters
- * ------------------------------------------------------------------------------------ */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 size_t driver_kernel_bytes(CUfunction function) {
     return function->info.param_bytes;
@@ -141,8 +139,7 @@ CUresult driver_kernel_pack(CUfunction function, void **arguments, void **extra,
     return CUDA_SUCCESS;
 }
 
-/* ---- attributes
- * ------------------------------------------------------------------------------------ */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 typedef struct launch_events {
     CUevent completion, programmatic;
@@ -194,8 +191,7 @@ static CUresult check_cluster(const driver_kernel *kernel) {
     return blocks <= most ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CLUSTER_SIZE;
 }
 
-/* ---- the calls
- * ------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 static CUresult submit(CUstream stream, driver_kernel *kernel, void **arguments, void **extra) {
     char small[DRIVER_PARAM_BYTES];

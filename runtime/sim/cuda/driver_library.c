@@ -36,8 +36,7 @@ static CUresult check(CUlibrary library) {
     return driver_handle_is(library, DRIVER_LIBRARY) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* ---- modules of a library -----------------------------------------------------------------------
- */
+/* ---- modules of a library -------------------------------------------------------------------- */
 
 /* With the library lock held. */
 static CUresult module_in_locked(CUlibrary library, CUcontext context, CUmodule *out) {
@@ -97,8 +96,7 @@ static void destroy(CUlibrary library) {
     free(library);
 }
 
-/* ---- loading
- * -------------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 static CUresult add_kernel(CUlibrary library, const char *name) {
     CUkernel kernel = calloc(1, sizeof *kernel);
@@ -184,8 +182,7 @@ CUresult cuLibraryUnload(CUlibrary library) {
     return result;
 }
 
-/* ---- what is in one
- * -------------------------------------------------------------------------------- */
+/* ---- what is in one -------------------------------------------------------------------------- */
 
 CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary library, const char *name) {
     CUresult result = check(library);
@@ -231,8 +228,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary libra
     return result != CUDA_SUCCESS ? result : cuModuleGetGlobal_v2(address, bytes, module, name);
 }
 
-/* ---- kernels
- * ---------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static CUresult check_kernel(CUkernel kernel) {
     CUresult result = driver_ready();

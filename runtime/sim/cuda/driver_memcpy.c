@@ -36,8 +36,7 @@ static uint64_t host(const void *pointer) {
     return (uint64_t)(uintptr_t)pointer;
 }
 
-/* ---- one dimension
- * ------------------------------------------------------------------------------- */
+/* ---- one dimension --------------------------------------------------------------------------- */
 
 CUresult cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t bytes) {
     return linear(ANY_TO_ANY, target, source, bytes, CU_STREAM_LEGACY);
@@ -81,8 +80,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, size_t byt
 }
 DRIVER_ALIAS(cuMemcpyDtoDAsync_v2_ptsz, cuMemcpyDtoDAsync_v2);
 
-/* ---- between contexts
- * ---------------------------------------------------------------------------- */
+/* ---- between contexts ------------------------------------------------------------------------ */
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdeviceptr source,
                            CUcontext source_context, size_t bytes, CUstream stream) {
@@ -113,8 +111,7 @@ CUresult cuMemcpyPeer(CUdeviceptr target, CUcontext target_context, CUdeviceptr 
 }
 DRIVER_ALIAS(cuMemcpyPeer_ptds, cuMemcpyPeer);
 
-/* ---- two and three dimensions -------------------------------------------------------------------
- */
+/* ---- two and three dimensions ---------------------------------------------------------------- */
 
 static CUresult box(const driver_memcpy3d *from, bool peer, CUstream stream) {
     driver_copy copy;

@@ -15,8 +15,7 @@ static struct {
     size_t count, capacity;
 } table;
 
-/* ---- the table, with the global lock held -------------------------------------------------------
- */
+/* ---- the table, with the global lock held ---------------------------------------------------- */
 
 /* The first row whose base is above `address`. */
 static size_t above(uint64_t address) {
@@ -74,8 +73,7 @@ size_t driver_pool_used(CUmemoryPool pool) {
     return bytes;
 }
 
-/* ---- allocating and releasing
- * -------------------------------------------------------------------- */
+/* ---- allocating and releasing ---------------------------------------------------------------- */
 
 static CUresult result_of(kcsim_status status) {
     switch (status) {
@@ -161,8 +159,7 @@ void driver_release_context(CUcontext context) {
     }
 }
 
-/* ---- device memory
- * ------------------------------------------------------------------------------- */
+/* ---- device memory --------------------------------------------------------------------------- */
 
 /* A call that allocates or frees at once, which captures forbid. */
 static CUresult enter_unsafe(CUcontext *context) {
@@ -237,8 +234,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
     return CUDA_SUCCESS;
 }
 
-/* ---- pinned host memory
- * -------------------------------------------------------------------------- */
+/* ---- pinned host memory ---------------------------------------------------------------------- */
 
 CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned flags) {
     CUcontext context;

@@ -64,8 +64,7 @@ CUresult driver_fill_run(CUcontext context, const driver_fill *fill) {
     return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- the calls
- * ------------------------------------------------------------------------------------ */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 static CUresult submit(const driver_fill *fill, CUstream handle) {
     CUcontext context;

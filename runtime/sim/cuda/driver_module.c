@@ -16,8 +16,7 @@ static CUresult result_of(kcsim_status status) {
     }
 }
 
-/* ---- life
- * ----------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static bool add_functions(CUmodule module, CUcontext context) {
     size_t count = kcsim_module_function_count(module->module);
@@ -92,8 +91,7 @@ CUfunction driver_module_find(CUmodule module, const char *name) {
     return NULL;
 }
 
-/* ---- the JIT options
- * ------------------------------------------------------------------------------ */
+/* ---- the JIT options ------------------------------------------------------------------------- */
 
 typedef struct jit_logs {
     char *info, *error;
@@ -138,8 +136,7 @@ static void write_log(char *buffer, size_t size, void **used, const char *text) 
     if (used != NULL) *used = (void *)(uintptr_t)written;
 }
 
-/* ---- the calls
- * ------------------------------------------------------------------------------------ */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 static CUresult load(const void *image, size_t limit, unsigned count, const CUjit_option *options,
                      void **values, CUmodule *out) {

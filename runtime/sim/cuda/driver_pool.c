@@ -153,8 +153,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const driver_access *map, size_t 
     return CUDA_SUCCESS;
 }
 
-/* ---- allocating in stream order
- * ------------------------------------------------------------------ */
+/* ---- allocating in stream order -------------------------------------------------------------- */
 
 /* In a capture the allocation leaves an empty node, so that order can be asked for. */
 static CUresult leave_node(CUstream stream) {

@@ -13,8 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- log
- * ------------------------------------------------------------------------------------------ */
+/* ---- log ------------------------------------------------------------------------------------- */
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -61,8 +60,7 @@ CUresult driver_unsupported(const char *name) {
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* ---- report
- * --------------------------------------------------------------------------------------- */
+/* ---- report ---------------------------------------------------------------------------------- */
 
 /* The lock of the device keeps launches away while its counters are read. */
 static char *device_json(driver_device *device) {
@@ -143,8 +141,7 @@ __attribute__((destructor)) static void report_at_exit(void) {
     driver_report_flush();
 }
 
-/* ---- the simulator's own interface
- * --------------------------------------------------------------- */
+/* ---- the simulator's own interface ----------------------------------------------------------- */
 
 DRIVER_API char *kcsim_report_json(int device);
 DRIVER_API void kcsim_report_reset(int device);

@@ -39,8 +39,7 @@ bool driver_forked(void) {
     return state.forked;
 }
 
-/* ---- fork ---------------------------------------------------------------------------------------
- */
+/* ---- fork ------------------------------------------------------------------------------------ */
 
 static void before_fork(void) {
     driver_lock();
@@ -58,8 +57,7 @@ static void after_fork_child(void) {
     state.forked = state.initialized;
 }
 
-/* ---- the environment ----------------------------------------------------------------------------
- */
+/* ---- the environment ------------------------------------------------------------------------- */
 
 static void complain(const char *variable, const char *value, const char *expected) {
     driver_complain("%s: '%s' is not understood; expected %s", variable, value, expected);
@@ -111,8 +109,7 @@ static void read_options(void) {
     else if (text != NULL) complain("KCSIM_MULTIPROCESSORS", text, "a number from 1 to 4095");
 }
 
-/* ---- devices ------------------------------------------------------------------------------------
- */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 static int add_device(const kcsim_arch *arch) {
     driver_device *device = state.count < DRIVER_MAX_DEVICES ? calloc(1, sizeof *device) : NULL;

@@ -37,8 +37,7 @@ static CUresult enter(CUstream handle, CUstream *stream) {
     return result != CUDA_SUCCESS ? result : driver_stream_resolve(handle, context, stream);
 }
 
-/* ---- life
- * ----------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority) {
     CUcontext context;
@@ -73,8 +72,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
     return owner->fault;
 }
 
-/* ---- waiting
- * --------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 CUresult cuStreamSynchronize(CUstream handle) {
     CUstream stream;
@@ -92,8 +90,7 @@ CUresult cuStreamQuery(CUstream handle) {
 }
 DRIVER_ALIAS(cuStreamQuery_ptsz, cuStreamQuery);
 
-/* ---- host functions
- * -------------------------------------------------------------------------------- */
+/* ---- host functions -------------------------------------------------------------------------- */
 
 CUresult cuLaunchHostFunc(CUstream handle, driver_host_function function, void *data) {
     CUstream stream;
@@ -119,8 +116,7 @@ CUresult cuStreamAddCallback(CUstream handle, driver_stream_callback callback, v
 }
 DRIVER_ALIAS(cuStreamAddCallback_ptsz, cuStreamAddCallback);
 
-/* ---- what is known of a stream
- * -------------------------------------------------------------------- */
+/* ---- what is known of a stream --------------------------------------------------------------- */
 
 CUresult cuStreamGetCtx(CUstream handle, CUcontext *out) {
     CUstream stream;

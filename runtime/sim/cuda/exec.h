@@ -109,7 +109,7 @@ typedef struct kcsim_worker {
     char fault[256];
 } kcsim_worker;
 
-/* ---- operands ---- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 static inline void *kcsim_at(const kcsim_warp *warp, kcsim_ref ref) {
     const uint8_t *base = ref.at & KCSIM_CONSTANT ? warp->constants : warp->registers;
@@ -130,7 +130,7 @@ static inline void kcsim_set_defined(kcsim_warp *warp, kcsim_ref ref, uint32_t m
 void kcsim_put(kcsim_warp *warp, kcsim_ref ref, const void *values, unsigned bytes, uint32_t mask);
 void kcsim_put_predicate(kcsim_warp *warp, kcsim_ref ref, uint32_t values, uint32_t mask);
 
-/* ---- definedness: exec_define.c ---- */
+/* ---- definedness: exec_define.c -------------------------------------------------------------- */
 
 /* Which bits of a source lane are defined (whole bytes). */
 uint64_t kcsim_defined_bits(const kcsim_warp *warp, kcsim_ref ref, unsigned lane, unsigned bytes);
@@ -146,7 +146,7 @@ static inline void kcsim_define(kcsim_warp *warp, const kcsim_insn *insn, uint32
     else kcsim_define_slowly(warp, insn, mask);
 }
 
-/* ---- reports: exec_report.c ---- */
+/* ---- reports: exec_report.c ------------------------------------------------------------------ */
 
 typedef struct kcsim_report {
     kcsim_finding_kind kind;
@@ -162,7 +162,7 @@ void kcsim_report_lanes(kcsim_warp *warp, const kcsim_insn *insn, const kcsim_re
 uint32_t kcsim_report_undefined(kcsim_warp *warp, const kcsim_insn *insn, kcsim_ref ref,
                                 uint32_t mask, const char *what);
 
-/* ---- the instructions ---- */
+/* ---- the instructions ------------------------------------------------------------------------ */
 
 void kcsim_do_carry(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_compare_pair(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
@@ -194,7 +194,7 @@ void kcsim_do_store_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
 void kcsim_do_move_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_mma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 
-/* ---- control: exec_control.c ---- */
+/* ---- control: exec_control.c ----------------------------------------------------------------- */
 
 /* Chooses the next group to run; false when every group waits. */
 bool kcsim_warp_choose(kcsim_warp *warp);
@@ -218,7 +218,7 @@ void kcsim_block_stuck(kcsim_block *block);
  */
 void kcsim_warp_run(kcsim_warp *warp, uint32_t budget);
 
-/* ---- blocks: exec_block.c ---- */
+/* ---- blocks: exec_block.c -------------------------------------------------------------------- */
 
 bool kcsim_block_create(kcsim_block *block, kcsim_worker *worker);
 void kcsim_block_destroy(kcsim_block *block);
@@ -233,7 +233,7 @@ kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget);
 /* Records a polling block as deadlocked. */
 void kcsim_block_polls_forever(kcsim_block *block);
 
-/* ---- races: race.c ---- */
+/* ---- races: race.c --------------------------------------------------------------------------- */
 
 typedef struct kcsim_race kcsim_race;
 kcsim_race *kcsim_race_create(uint64_t shared_bytes, bool exact);

@@ -135,7 +135,7 @@ void kcsim_do_atomic(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         kcsim_set_defined_bits(warp, insn->d, (unsigned)__builtin_ctz(bad), insn->bytes, 0);
 }
 
-/* ---- cp.async ---- */
+/* ---- cp.async -------------------------------------------------------------------------------- */
 
 /* How many bytes each lane reads; the rest is filled with zeros. */
 static void source_bytes(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,

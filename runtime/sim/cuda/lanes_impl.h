@@ -19,7 +19,7 @@ __extension__ typedef __int128 s128;
 #define FMAF(a, b, c) fmaf(a, b, c)
 #endif
 
-/* ---- integer helpers ---- */
+/* ---- integer helpers ------------------------------------------------------------------------- */
 
 static inline int32_t clamp_s32(int64_t value) {
     return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
@@ -131,7 +131,7 @@ static inline uint32_t dot2(uint32_t a, uint32_t b, bool signed_a, bool signed_b
     return low * byte_of(b, 0, signed_b) + high * byte_of(b, 1, signed_b);
 }
 
-/* ---- float helpers ---- */
+/* ---- float helpers --------------------------------------------------------------------------- */
 
 static inline uint32_t bits32(float value) {
     uint32_t bits;
@@ -260,7 +260,7 @@ static inline void store_bfloat(uint16_t *restrict out, const float *in, int cou
         out[i] = to_bfloat(in[i]);
 }
 
-/* ---- the kernels, from the rows ---- */
+/* ---- the kernels, from the rows -------------------------------------------------------------- */
 
 #define SIGNATURE(name)                                                                            \
     static void name(void *restrict dp, const void *ap, const void *bp, const void *cp,            \
@@ -417,7 +417,7 @@ static const kcsim_lane_row rows[] = {
     {KCSIM_LANE_FROM_F32, PTX_BF16, false, FROM_F32_BF16},
 };
 
-/* ---- comparisons: a byte a lane, then a bit a lane ---- */
+/* ---- comparisons: a byte a lane, then a bit a lane ------------------------------------------- */
 
 static inline uint32_t pack_bits(const uint8_t *flags) {
     uint32_t mask = 0;
@@ -494,7 +494,7 @@ static const kcsim_compare_row compares[] = {
                 ROWS_FLOAT(BF16, BF16, false)};
 #pragma pop_macro("NAN")
 
-/* ---- blending by a mask ---- */
+/* ---- blending by a mask ---------------------------------------------------------------------- */
 
 #define BLEND(U)                                                                                   \
     do {                                                                                           \

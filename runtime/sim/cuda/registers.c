@@ -215,7 +215,7 @@ static void release(liveness *live) {
     free(live->to);
 }
 
-/* ---- the scan ---- */
+/* ---- the scan -------------------------------------------------------------------------------- */
 
 enum { SIZE_CLASSES = 5 };
 

@@ -83,8 +83,7 @@ static void devices_are_added(void **state) {
     assert_null(kcsim_report_json(3));
 }
 
-/* ---- contexts
- * ------------------------------------------------------------------------------------- */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 static void contexts(void **state) {
     (void)state;
@@ -156,8 +155,7 @@ static void limits(void **state) {
     FAILS(UNSUPPORTED_LIMIT, cuCtxGetLimit(&value, CU_LIMIT_CIG_ENABLED));
 }
 
-/* ---- memory
- * --------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void allocations(void **state) {
     (void)state;
@@ -395,8 +393,7 @@ static void pools(void **state) {
     FAILS(INVALID_VALUE, cuMemPoolTrimTo((CUmemoryPool)&a, 0));
 }
 
-/* ---- streams and events
- * ---------------------------------------------------------------------------- */
+/* ---- streams and events ---------------------------------------------------------------------- */
 
 static void streams_and_events(void **state) {
     CUstream stream, bad = (CUstream)&stream;
@@ -437,8 +434,7 @@ static void streams_and_events(void **state) {
     FAILS(INVALID_HANDLE, cuStreamQuery(stream)); /* the rest goes with the context */
 }
 
-/* ---- the rest
- * --------------------------------------------------------------------------------------- */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static void missing_calls_say_so(void **state) {
     (void)state;

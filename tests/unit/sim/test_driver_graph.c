@@ -1,8 +1,7 @@
 /* Stream capture and graphs on the simulated driver. */
 #include "tests/unit/sim/driver_fixture.h"
 
-/* ---- capture and graphs
- * ---------------------------------------------------------------------------- */
+/* ---- capture and graphs ---------------------------------------------------------------------- */
 
 static void capture_and_replay(void **state) {
     (void)state;

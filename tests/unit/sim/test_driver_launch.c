@@ -1,8 +1,7 @@
 /* Images, modules, launches, faults and reports on the simulated driver. */
 #include "tests/unit/sim/driver_fixture.h"
 
-/* ---- images and modules
- * ----------------------------------------------------------------------------- */
+/* ---- images and modules ---------------------------------------------------------------------- */
 
 static void put(unsigned char *at, uint64_t value, size_t bytes) {
     memcpy(at, &value, bytes);
@@ -161,8 +160,7 @@ static void libraries(void **state) {
     FAILS(INVALID_HANDLE, cuKernelGetFunction(&function, kernel));
 }
 
-/* ---- launches
- * --------------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static void launches(void **state) {
     (void)state;
@@ -234,8 +232,7 @@ static void occupancy(void **state) {
     saxpy_close(&s);
 }
 
-/* ---- faults
- * ------------------------------------------------------------------------------------------ */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 static void faults_poison_the_context(void **state) {
     (void)state;
