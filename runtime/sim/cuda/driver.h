@@ -55,6 +55,8 @@ typedef struct driver_object {
 bool driver_object_add(driver_object *object, driver_kind kind, CUcontext context);
 void driver_object_remove(driver_object *object);
 bool driver_handle_is(const void *handle, driver_kind kind);
+/* The driver is ready, and the handle is of that kind; else `otherwise`. */
+CUresult driver_handle_check(const void *handle, driver_kind kind, CUresult otherwise);
 pthread_mutex_t *driver_handle_mutex(void); /* for fork alone */
 
 /* ---- devices and the process (driver_state.c) ------------------------------------------------ */
@@ -233,8 +235,9 @@ typedef struct driver_capture {
     struct driver_capture *next;
 } driver_capture;
 
-/* NULL and the special handles mean the current context's default streams. */
-CUresult driver_stream_resolve(CUstream handle, CUcontext current, CUstream *out);
+/* What every call with a stream begins with. NULL and the special handles mean the current
+ * context's default streams. */
+CUresult driver_stream_enter(CUstream handle, CUstream *out);
 /* Runs `op` now, or records it when the stream is being captured. */
 CUresult driver_stream_submit(CUstream stream, const driver_op *op);
 void driver_stream_init(CUstream stream, unsigned flags, int priority);

@@ -181,10 +181,8 @@ static CUresult wait_inside_locked(CUstream stream, CUevent event, driver_captur
 }
 
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
-    CUcontext context;
     CUstream stream;
-    CUresult result = driver_enter(&context);
-    if (result == CUDA_SUCCESS) result = driver_stream_resolve(handle, context, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     if (!driver_handle_is(event, DRIVER_EVENT)) return CUDA_ERROR_INVALID_HANDLE;
     if ((flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) != 0) return CUDA_ERROR_INVALID_VALUE;
@@ -212,10 +210,8 @@ DRIVER_ALIAS(cuStreamWaitEvent_ptsz, cuStreamWaitEvent);
 
 static CUresult begin(CUstream handle, CUgraph graph, const CUgraphNode *nodes, size_t count,
                       CUstreamCaptureMode mode) {
-    CUcontext context;
     CUstream stream;
-    CUresult result = driver_enter(&context);
-    if (result == CUDA_SUCCESS) result = driver_stream_resolve(handle, context, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     if (mode < CU_STREAM_CAPTURE_MODE_GLOBAL || mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return CUDA_ERROR_INVALID_VALUE;
@@ -298,10 +294,8 @@ static CUresult may_end(CUstream stream, const driver_capture *capture) {
 }
 
 CUresult cuStreamEndCapture(CUstream handle, CUgraph *out) {
-    CUcontext context;
     CUstream stream;
-    CUresult result = driver_enter(&context);
-    if (result == CUDA_SUCCESS) result = driver_stream_resolve(handle, context, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     if (out == NULL) return CUDA_ERROR_INVALID_VALUE;
     *out = NULL;
@@ -328,10 +322,8 @@ DRIVER_ALIAS(cuStreamEndCapture_ptsz, cuStreamEndCapture);
 
 static CUresult capture_info(CUstream handle, CUstreamCaptureStatus *status, unsigned long long *id,
                              CUgraph *graph, const CUgraphNode **nodes, size_t *count) {
-    CUcontext context;
     CUstream stream;
-    CUresult result = driver_enter(&context);
-    if (result == CUDA_SUCCESS) result = driver_stream_resolve(handle, context, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     if (status == NULL) return CUDA_ERROR_INVALID_VALUE;
     driver_lock();

@@ -38,9 +38,7 @@ CUresult cuEventCreate(CUevent *out, unsigned flags) {
 }
 
 static CUresult check(CUevent event) {
-    CUresult result = driver_ready();
-    if (result != CUDA_SUCCESS) return result;
-    return driver_handle_is(event, DRIVER_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return driver_handle_check(event, DRIVER_EVENT, CUDA_ERROR_INVALID_HANDLE);
 }
 
 /* Destroying works in a poisoned context too, so that programs can clean up. */
@@ -54,10 +52,8 @@ CUresult cuEventDestroy_v2(CUevent event) {
 DRIVER_ALIAS(cuEventDestroy, cuEventDestroy_v2);
 
 CUresult cuEventRecordWithFlags(CUevent event, CUstream handle, unsigned flags) {
-    CUcontext context;
     CUstream stream;
-    CUresult result = driver_enter(&context);
-    if (result == CUDA_SUCCESS) result = driver_stream_resolve(handle, context, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result == CUDA_SUCCESS) result = check(event);
     if (result != CUDA_SUCCESS) return result;
     if ((flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) != 0) return CUDA_ERROR_INVALID_VALUE;

@@ -168,9 +168,7 @@ CUresult driver_graph_run(CUgraph graph) {
 /* ---- the calls: graphs ----------------------------------------------------------------------- */
 
 static CUresult check_graph(CUgraph graph) {
-    CUresult result = driver_ready();
-    if (result != CUDA_SUCCESS) return result;
-    return driver_handle_is(graph, DRIVER_GRAPH) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return driver_handle_check(graph, DRIVER_GRAPH, CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuGraphCreate(CUgraph *out, unsigned flags) {
@@ -294,9 +292,7 @@ CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const
 /* ---- the calls: nodes of a graph ------------------------------------------------------------- */
 
 static CUresult check_node(CUgraphNode node) {
-    CUresult result = driver_ready();
-    if (result != CUDA_SUCCESS) return result;
-    return driver_handle_is(node, DRIVER_NODE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return driver_handle_check(node, DRIVER_NODE, CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuGraphDestroyNode(CUgraphNode node) {

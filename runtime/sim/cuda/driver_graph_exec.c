@@ -54,9 +54,7 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph graph, driver_in
 DRIVER_ALIAS(cuGraphInstantiateWithParams_ptsz, cuGraphInstantiateWithParams);
 
 static CUresult check(CUgraphExec exec) {
-    CUresult result = driver_ready();
-    if (result != CUDA_SUCCESS) return result;
-    return driver_handle_is(exec, DRIVER_EXEC) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return driver_handle_check(exec, DRIVER_EXEC, CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec) {
@@ -78,11 +76,9 @@ CUresult cuGraphExecGetFlags(CUgraphExec exec, unsigned long long *flags) {
 
 /* Launching into a captured stream makes a child graph node of it. */
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle) {
-    CUcontext context;
     CUstream stream;
     CUresult result = check(exec);
-    if (result == CUDA_SUCCESS) result = driver_enter(&context);
-    if (result == CUDA_SUCCESS) result = driver_stream_resolve(handle, context, &stream);
+    if (result == CUDA_SUCCESS) result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     driver_op op = {.type = CU_GRAPH_NODE_TYPE_GRAPH, .context = stream->object.context};
     op.u.graph = exec->graph;
@@ -91,11 +87,9 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle) {
 DRIVER_ALIAS(cuGraphLaunch_ptsz, cuGraphLaunch);
 
 CUresult cuGraphUpload(CUgraphExec exec, CUstream handle) {
-    CUcontext context;
     CUstream stream;
     CUresult result = check(exec);
-    if (result == CUDA_SUCCESS) result = driver_enter(&context);
-    return result != CUDA_SUCCESS ? result : driver_stream_resolve(handle, context, &stream);
+    return result != CUDA_SUCCESS ? result : driver_stream_enter(handle, &stream);
 }
 DRIVER_ALIAS(cuGraphUpload_ptsz, cuGraphUpload);
 

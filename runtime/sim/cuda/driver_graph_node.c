@@ -285,9 +285,7 @@ static CUresult set_kernel(CUgraphExec exec, CUgraphNode node, const driver_kern
 }
 
 static CUresult check_exec(CUgraphExec exec) {
-    CUresult result = driver_ready();
-    if (result != CUDA_SUCCESS) return result;
-    return driver_handle_is(exec, DRIVER_EXEC) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return driver_handle_check(exec, DRIVER_EXEC, CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const driver_kernel_node *params) {

@@ -67,6 +67,12 @@ bool driver_handle_is(const void *handle, driver_kind kind) {
     return found;
 }
 
+CUresult driver_handle_check(const void *handle, driver_kind kind, CUresult otherwise) {
+    CUresult result = driver_ready();
+    if (result != CUDA_SUCCESS) return result;
+    return driver_handle_is(handle, kind) ? CUDA_SUCCESS : otherwise;
+}
+
 bool driver_object_add(driver_object *object, driver_kind kind, CUcontext context) {
     *object = (driver_object){kind, context, NULL, NULL};
     pthread_mutex_lock(&registry.lock);

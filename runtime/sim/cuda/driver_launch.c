@@ -209,10 +209,8 @@ static CUresult submit(CUstream stream, driver_kernel *kernel, void **arguments,
 
 static CUresult launch(const driver_launch_config *config, const void *handle, void **arguments,
                        void **extra, bool cooperative) {
-    CUcontext context;
     CUstream stream;
-    CUresult result = driver_enter(&context);
-    if (result == CUDA_SUCCESS) result = driver_stream_resolve(config->hStream, context, &stream);
+    CUresult result = driver_stream_enter(config->hStream, &stream);
     if (result != CUDA_SUCCESS) return result;
     driver_kernel kernel = {
         .config = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},

@@ -31,9 +31,7 @@ static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 static CUlibrary libraries;
 
 static CUresult check(CUlibrary library) {
-    CUresult result = driver_ready();
-    if (result != CUDA_SUCCESS) return result;
-    return driver_handle_is(library, DRIVER_LIBRARY) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return driver_handle_check(library, DRIVER_LIBRARY, CUDA_ERROR_INVALID_HANDLE);
 }
 
 /* ---- modules of a library -------------------------------------------------------------------- */
@@ -231,9 +229,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary libra
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 static CUresult check_kernel(CUkernel kernel) {
-    CUresult result = driver_ready();
-    if (result != CUDA_SUCCESS) return result;
-    return driver_handle_is(kernel, DRIVER_KERNEL) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return driver_handle_check(kernel, DRIVER_KERNEL, CUDA_ERROR_INVALID_HANDLE);
 }
 
 CUresult driver_kernel_function(CUkernel kernel, CUcontext context, CUfunction *out) {

@@ -5,10 +5,8 @@
 typedef enum sides { DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, ANY_TO_ANY } sides;
 
 static CUresult submit(const driver_copy *copy, CUstream handle) {
-    CUcontext context;
     CUstream stream;
-    CUresult result = driver_enter(&context);
-    if (result == CUDA_SUCCESS) result = driver_stream_resolve(handle, context, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     driver_op op = {.type = CU_GRAPH_NODE_TYPE_MEMCPY, .context = stream->object.context};
     op.u.copy = *copy;
@@ -16,17 +14,21 @@ static CUresult submit(const driver_copy *copy, CUstream handle) {
     return result != CUDA_SUCCESS ? result : driver_stream_submit(stream, &op);
 }
 
+static driver_copy row(uint64_t target, uint64_t source, size_t bytes) {
+    return (driver_copy){.source = source,
+                         .target = target,
+                         .source_pitch = bytes,
+                         .target_pitch = bytes,
+                         .source_height = 1,
+                         .target_height = 1,
+                         .width = bytes,
+                         .height = 1,
+                         .depth = 1};
+}
+
 static CUresult linear(sides which, uint64_t target, uint64_t source, size_t bytes,
                        CUstream stream) {
-    driver_copy copy = {.source = source,
-                        .target = target,
-                        .source_pitch = bytes,
-                        .target_pitch = bytes,
-                        .source_height = 1,
-                        .target_height = 1,
-                        .width = bytes,
-                        .height = 1,
-                        .depth = 1};
+    driver_copy copy = row(target, source, bytes);
     copy.source_device = which == DEVICE_TO_DEVICE || which == DEVICE_TO_HOST;
     copy.target_device = which == DEVICE_TO_DEVICE || which == HOST_TO_DEVICE;
     return submit(&copy, stream);
@@ -87,19 +89,10 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdevic
     CUresult result = driver_context_check(target_context);
     if (result == CUDA_SUCCESS) result = driver_context_check(source_context);
     if (result != CUDA_SUCCESS) return result;
-    driver_copy copy = {.source = source,
-                        .target = target,
-                        .source_device = true,
-                        .target_device = true,
-                        .source_context = source_context,
-                        .target_context = target_context,
-                        .source_pitch = bytes,
-                        .target_pitch = bytes,
-                        .source_height = 1,
-                        .target_height = 1,
-                        .width = bytes,
-                        .height = 1,
-                        .depth = 1};
+    driver_copy copy = row(target, source, bytes);
+    copy.source_device = copy.target_device = true;
+    copy.source_context = source_context;
+    copy.target_context = target_context;
     return submit(&copy, stream);
 }
 DRIVER_ALIAS(cuMemcpyPeerAsync_ptsz, cuMemcpyPeerAsync);

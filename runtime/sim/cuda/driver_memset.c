@@ -67,10 +67,8 @@ CUresult driver_fill_run(CUcontext context, const driver_fill *fill) {
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 static CUresult submit(const driver_fill *fill, CUstream handle) {
-    CUcontext context;
     CUstream stream;
-    CUresult result = driver_enter(&context);
-    if (result == CUDA_SUCCESS) result = driver_stream_resolve(handle, context, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     driver_op op = {.type = CU_GRAPH_NODE_TYPE_MEMSET, .context = stream->object.context};
     op.u.fill = *fill;

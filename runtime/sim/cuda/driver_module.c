@@ -182,9 +182,7 @@ CUresult cuModuleLoad(CUmodule *out, const char *path) {
 }
 
 static CUresult check(CUmodule module) {
-    CUresult result = driver_ready();
-    if (result != CUDA_SUCCESS) return result;
-    return driver_handle_is(module, DRIVER_MODULE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return driver_handle_check(module, DRIVER_MODULE, CUDA_ERROR_INVALID_HANDLE);
 }
 
 CUresult cuModuleUnload(CUmodule module) {

@@ -58,9 +58,7 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal) {
 }
 
 static CUresult check(CUmemoryPool pool) {
-    CUresult result = driver_ready();
-    if (result != CUDA_SUCCESS) return result;
-    return driver_handle_is(pool, DRIVER_POOL) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return driver_handle_check(pool, DRIVER_POOL, CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool pool) {
@@ -162,10 +160,8 @@ static CUresult leave_node(CUstream stream) {
 }
 
 static CUresult allocate(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream handle) {
-    CUcontext context;
     CUstream stream;
-    CUresult result = driver_enter(&context);
-    if (result == CUDA_SUCCESS) result = driver_stream_resolve(handle, context, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     if (out == NULL) return CUDA_ERROR_INVALID_VALUE;
     CUcontext owner = stream->object.context;
@@ -192,10 +188,8 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool po
 DRIVER_ALIAS(cuMemAllocFromPoolAsync_ptsz, cuMemAllocFromPoolAsync);
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
-    CUcontext context;
     CUstream stream;
-    CUresult result = driver_enter(&context);
-    if (result == CUDA_SUCCESS) result = driver_stream_resolve(handle, context, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     driver_allocation row;
     if (!driver_allocation_find(address, &row) || row.base != address ||

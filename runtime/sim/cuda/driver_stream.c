@@ -22,7 +22,8 @@ void driver_stream_destroy(CUstream stream) {
     free(stream);
 }
 
-CUresult driver_stream_resolve(CUstream handle, CUcontext current, CUstream *out) {
+/* The stream that a handle means; of the special handles, the current context's. */
+static CUresult resolve(CUstream handle, CUcontext current, CUstream *out) {
     if (handle == NULL || handle == CU_STREAM_LEGACY) *out = &current->legacy;
     else if (handle == CU_STREAM_PER_THREAD) *out = &current->per_thread;
     else if (driver_handle_is(handle, DRIVER_STREAM)) *out = handle;
@@ -30,11 +31,10 @@ CUresult driver_stream_resolve(CUstream handle, CUcontext current, CUstream *out
     return (*out)->object.context->fault;
 }
 
-/* What every call with a stream begins with. */
-static CUresult enter(CUstream handle, CUstream *stream) {
+CUresult driver_stream_enter(CUstream handle, CUstream *out) {
     CUcontext context;
     CUresult result = driver_enter(&context);
-    return result != CUDA_SUCCESS ? result : driver_stream_resolve(handle, context, stream);
+    return result != CUDA_SUCCESS ? result : resolve(handle, context, out);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -76,7 +76,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 
 CUresult cuStreamSynchronize(CUstream handle) {
     CUstream stream;
-    CUresult result = enter(handle, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result == CUDA_SUCCESS) result = driver_stream_must_not_capture(stream);
     if (result == CUDA_SUCCESS) driver_report_flush();
     return result;
@@ -85,7 +85,7 @@ DRIVER_ALIAS(cuStreamSynchronize_ptsz, cuStreamSynchronize);
 
 CUresult cuStreamQuery(CUstream handle) {
     CUstream stream;
-    CUresult result = enter(handle, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     return result != CUDA_SUCCESS ? result : driver_stream_must_not_capture(stream);
 }
 DRIVER_ALIAS(cuStreamQuery_ptsz, cuStreamQuery);
@@ -94,7 +94,7 @@ DRIVER_ALIAS(cuStreamQuery_ptsz, cuStreamQuery);
 
 CUresult cuLaunchHostFunc(CUstream handle, driver_host_function function, void *data) {
     CUstream stream;
-    CUresult result = enter(handle, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     if (function == NULL) return CUDA_ERROR_INVALID_VALUE;
     driver_op op = {.type = CU_GRAPH_NODE_TYPE_HOST, .context = stream->object.context};
@@ -106,7 +106,7 @@ DRIVER_ALIAS(cuLaunchHostFunc_ptsz, cuLaunchHostFunc);
 CUresult cuStreamAddCallback(CUstream handle, driver_stream_callback callback, void *data,
                              unsigned flags) {
     CUstream stream;
-    CUresult result = enter(handle, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     if (callback == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     result = driver_stream_must_not_capture(stream);
@@ -120,7 +120,7 @@ DRIVER_ALIAS(cuStreamAddCallback_ptsz, cuStreamAddCallback);
 
 CUresult cuStreamGetCtx(CUstream handle, CUcontext *out) {
     CUstream stream;
-    CUresult result = enter(handle, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     if (out == NULL) return CUDA_ERROR_INVALID_VALUE;
     *out = stream->object.context;
@@ -130,7 +130,7 @@ DRIVER_ALIAS(cuStreamGetCtx_ptsz, cuStreamGetCtx);
 
 CUresult cuStreamGetDevice(CUstream handle, CUdevice *out) {
     CUstream stream;
-    CUresult result = enter(handle, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     if (out == NULL) return CUDA_ERROR_INVALID_VALUE;
     *out = stream->object.context->device->ordinal;
@@ -140,7 +140,7 @@ DRIVER_ALIAS(cuStreamGetDevice_ptsz, cuStreamGetDevice);
 
 CUresult cuStreamGetFlags(CUstream handle, unsigned *flags) {
     CUstream stream;
-    CUresult result = enter(handle, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     if (flags == NULL) return CUDA_ERROR_INVALID_VALUE;
     *flags = stream->flags;
@@ -150,7 +150,7 @@ DRIVER_ALIAS(cuStreamGetFlags_ptsz, cuStreamGetFlags);
 
 CUresult cuStreamGetPriority(CUstream handle, int *priority) {
     CUstream stream;
-    CUresult result = enter(handle, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     if (priority == NULL) return CUDA_ERROR_INVALID_VALUE;
     *priority = stream->priority;
@@ -160,7 +160,7 @@ DRIVER_ALIAS(cuStreamGetPriority_ptsz, cuStreamGetPriority);
 
 CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
     CUstream stream;
-    CUresult result = enter(handle, &stream);
+    CUresult result = driver_stream_enter(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
     if (id == NULL) return CUDA_ERROR_INVALID_VALUE;
     *id = stream->id;
