@@ -188,7 +188,10 @@ static kc_interp_value *gather(kc_interp *m, const kc_op *op) {
     int64_t extent = x->shape[axis], outer = kc_interp_elements(m, op, axis, x->shape);
     int64_t inner = kc_interp_elements(m, op, x->rank - axis - 1, x->shape + axis + 1);
     if (r->n == 0) return r;
-    if (extent == 0) kc_interp_fail(m, op, "gather takes elements of an empty dimension");
+    if (extent == 0) { // there is nothing to clamp to: every element is 0
+        memset(cells(r), 0, sizeof(uint64_t) * (size_t)r->n);
+        return r;
+    }
     if (r->n != outer * indices->n * inner) kc_interp_fail(m, op, "gather: the result has not the shape of x and indices");
     if (x->e || indices->e) kc_interp_add_bounds(m, op, r);
     for (int64_t k = 0; k < indices->n; k++) {

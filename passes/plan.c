@@ -69,18 +69,36 @@ static kc_value *input_named(const kc_op *func, const char *name) {
     kc_bug("function %s has no input %s to share memory with", kc_func_name(func), name);
 }
 
-static bool elementwise_only(const kc_op *fusion) {
+static bool comes_from(const kc_value *v, const kc_value *argument, bool *seen) {
+    if (v == argument) return true;
+    if (!v->def || seen[v->def->order]) return false;
+    seen[v->def->order] = true;
+    for (int i = 0; i < v->def->n_operands; i++)
+        if (comes_from(kc_operand(v->def, i), argument, seen)) return true;
+    return false;
+}
+
+// Whether the fusion reads each element of the argument only where it writes that element of its results.
+static bool reads_in_place(const planner *p, const kc_op *fusion, const kc_value *argument) {
+    kc_block_renumber(fusion->body);
     KC_FOR_OPS(op, fusion->body) {
-        bool same_place = kc_op_has(op, KC_ELEMENTWISE) || op->n_operands == 0 || kc_op_has(op, KC_TERMINATOR);
-        if (!same_place) return false;
+        if (kc_op_has(op, KC_ELEMENTWISE) || kc_op_has(op, KC_TERMINATOR)) continue;
+        bool *seen = KC_NEW_ARRAY(p->pass->scratch, bool, fusion->body->last->order + 1);
+        for (int i = 0; i < op->n_operands; i++)
+            if (comes_from(kc_operand(op, i), argument, seen)) return false;
     }
     return true;
 }
 
-// Whether writing output o from fusion i may not disturb anyone's reading of the input it shares memory with.
-static bool safe_in_place(const planner *p, const kc_output *o, int i) {
+// Whether writing output o from fusion f may not disturb anyone's reading of the input it shares memory with.
+static bool safe_in_place(const planner *p, const kc_output *o, int f) {
     if (!o->alias) return true;
-    return last_reader(p, input_named(p->func, o->alias)) <= i && elementwise_only(p->fusions[i]);
+    const kc_op *fusion = p->fusions[f];
+    kc_value *input = input_named(p->func, o->alias);
+    if (last_reader(p, input) > f) return false;
+    for (int i = 0; i < fusion->n_operands; i++)
+        if (kc_operand(fusion, i) == input && !reads_in_place(p, fusion, fusion->body->args[i])) return false;
+    return true;
 }
 
 static kc_type import_type(const planner *p, const kc_type *type) {

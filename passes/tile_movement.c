@@ -107,6 +107,8 @@ static kc_value *emit_gather(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value
     for (int d = 0; d < taken; d++) axes |= c[axis + d].axes;
     for (int d = 0; d < x->type.rank; d++) from[d] = d < axis ? c[d] : d == axis ? (kc_coord){0} : c[d + taken - 1];
     from[axis] = index->type.rank ? (kc_coord){NULL, index, axes} : (kc_coord){index, NULL, 0};
+    if (kc_expr_min_value(t->pool, x->type.shape[axis]) < 1) // there may be nothing to take
+        predicate = both(t, predicate, kc_build_binary(&t->build, KC_OP_GT, extent, zero));
     return kc_tiler_emit(t, x, from, predicate);
 }
 
