@@ -22,8 +22,7 @@ kc_build_run *kc_build_run_create(kc_arena *arena, const kc_build_request *reque
     return run;
 }
 
-// ---- the file
-// ----------------------------------------------------------------------------------------------------------
+// ---- the file -----------------------------------------------------------------------------------
 
 static bool ends_with(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);
@@ -69,8 +68,7 @@ int kc_build_load(kc_build_run *run) {
     return KC_EXIT_DONE;
 }
 
-// ---- targets
-// -----------------------------------------------------------------------------------------------------------
+// ---- targets ------------------------------------------------------------------------------------
 
 static const kc_target *find_arch(const kc_build_run *run, const kc_target *target) {
     for (int i = 0; i < run->n_targets; i++)
@@ -141,8 +139,7 @@ static void add_portable(kc_build_run *run) {
     }
 }
 
-// ---- tools
-// -------------------------------------------------------------------------------------------------------------
+// ---- tools --------------------------------------------------------------------------------------
 
 static bool any_cuda(const kc_build_run *run) {
     for (int i = 0; i < run->n_targets; i++)
@@ -182,8 +179,7 @@ static int images_wanted(const kc_build_run *run, int target) {
     return KC_BUILD_ASSEMBLY | (object ? KC_BUILD_OBJECT : 0);
 }
 
-// ---- functions and tasks
-// -------------------------------------------------------------------------------------------------
+// ---- functions and tasks ------------------------------------------------------------------------
 
 static bool is_wanted(const kc_build_request *request, const char *name) {
     for (int i = 0; i < request->n_functions; i++)
@@ -252,8 +248,7 @@ int kc_build_compile(kc_build_run *run) {
     return kc_build_merge(run);
 }
 
-// ---- the package
-// -----------------------------------------------------------------------------------------------------------
+// ---- the package --------------------------------------------------------------------------------
 
 static const char *attributes_json(kc_arena *arena, const kc_target *target) {
     const char *text = NULL;

@@ -57,8 +57,7 @@ static bool add(merger *m, const kc_task *task, kc_severity severity, kc_loc loc
     return true;
 }
 
-// ---- what workers reported
-// ------------------------------------------------------------------------------------------------
+// ---- what workers reported ----------------------------------------------------------------------
 
 static kc_severity severity_of(const kcrt_json *item) {
     const kcrt_json *severity = kcrt_json_get(item, "severity");
@@ -90,8 +89,7 @@ static void add_reported(merger *m, const kc_task *task, const kc_task_result *r
     kcrt_arena_release(&arena);
 }
 
-// ---- faults
-// -------------------------------------------------------------------------------------------------------------
+// ---- faults -------------------------------------------------------------------------------------
 
 // The last line that says something.
 static const char *last_line(kc_arena *arena, const char *text) {

@@ -48,8 +48,7 @@ static int cpus(void) {
     return n < 1 ? 1 : n;
 }
 
-// ---- starting
-// ----------------------------------------------------------------------------------------------------------
+// ---- starting -----------------------------------------------------------------------------------
 
 // The worker dies with its parent, holds no descriptor of other workers, and its stderr is ours to
 // read later.
@@ -90,8 +89,7 @@ static bool start(pool *p, int job) {
     return true;
 }
 
-// ---- ending
-// ------------------------------------------------------------------------------------------------------------
+// ---- ending -------------------------------------------------------------------------------------
 
 static const char *read_errors(kc_arena *arena, int file) {
     off_t size = lseek(file, 0, SEEK_END);

@@ -27,8 +27,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// ---- records
-// ---------------------------------------------------------------------------------------------------------
+// ---- records ------------------------------------------------------------------------------------
 
 static void send(worker *w, kc_record_tag tag, const void *prefix, size_t prefix_size,
                  const void *data, size_t size) {
@@ -73,8 +72,7 @@ static void on_out_of_memory(void *context) {
     _exit(3);
 }
 
-// ---- passes
-// ----------------------------------------------------------------------------------------------------------
+// ---- passes -------------------------------------------------------------------------------------
 
 static void dump(void *context, const kc_pass *pass, int index, const kc_module *module) {
     (void)index; // passes run one at a time here, and count from 0 each time
@@ -138,8 +136,7 @@ static bool run_passes(worker *w) {
     return true;
 }
 
-// ---- code generation
-// -------------------------------------------------------------------------------------------------
+// ---- code generation ----------------------------------------------------------------------------
 
 static bool generate(worker *w, kc_images *images) {
     int want = w->task->want & (KC_BUILD_LLVM | KC_BUILD_ASSEMBLY | KC_BUILD_OBJECT);
@@ -199,8 +196,7 @@ static void send_diagnostics(worker *w) {
     free(text);
 }
 
-// ---- entry
-// -----------------------------------------------------------------------------------------------------------
+// ---- entry --------------------------------------------------------------------------------------
 
 // The module is this process's own copy: the other functions are only unlinked.
 static void isolate(kc_module *module, const char *function) {

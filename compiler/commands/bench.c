@@ -43,8 +43,7 @@ static int parse(const kc_command *command, kc_arena *arena, int argc, char **ar
     return KC_PARSE_GO;
 }
 
-// ---- the task
-// ------------------------------------------------------------------------------------------------------------
+// ---- the task -----------------------------------------------------------------------------------
 
 static int add_pairs(const kc_command *command, const kc_texts *texts, option_pair *pairs,
                      int *count, const char *option) {
@@ -94,8 +93,7 @@ static int choose_device(const kc_command *command, const input *in, const task 
         name);
 }
 
-// ---- measuring
-// -------------------------------------------------------------------------------------------------------------
+// ---- measuring ----------------------------------------------------------------------------------
 
 static double now(void) {
     struct timespec t;

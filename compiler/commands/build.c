@@ -15,8 +15,7 @@ typedef struct {
 static const char *const image_names[] = {"auto", "ptx", "cubin", "both", NULL};
 static const char *const host_names[] = {"x86_64", "aarch64", NULL};
 
-// ---- options
-// -----------------------------------------------------------------------------------------------------------
+// ---- options ------------------------------------------------------------------------------------
 
 static int read_options(const kc_command *command, kc_arena *arena, int argc, char **argv,
                         input *in) {
@@ -122,8 +121,7 @@ static int parse(const kc_command *command, kc_arena *arena, int argc, char **ar
     return status;
 }
 
-// ---- the build
-// -----------------------------------------------------------------------------------------------------------
+// ---- the build ----------------------------------------------------------------------------------
 
 static int check_single(const kc_command *command, const kc_build_run *run,
                         const kc_build_command *o) {

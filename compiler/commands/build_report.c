@@ -8,8 +8,7 @@
 #include "compiler/package/json_writer.h"
 #include "compiler/package/outfile.h"
 
-// ---- dumps
-// -----------------------------------------------------------------------------------------------------------------
+// ---- dumps --------------------------------------------------------------------------------------
 
 static void print_dump(const kc_build_run *run, int task, const kc_task_dump *dump) {
     printf("// %s, after %s\n%s", kc_task_name(run->arena, &run->tasks[task]), dump->pass,
@@ -40,8 +39,7 @@ bool kc_build_write_dumps(kc_build_run *run, const char *folder, const char **er
     return true;
 }
 
-// ---- times
-// -----------------------------------------------------------------------------------------------------------------
+// ---- times --------------------------------------------------------------------------------------
 
 enum { MOST_STEPS = 32 };
 
@@ -80,8 +78,7 @@ void kc_build_print_explanations(const kc_build_run *run, FILE *out) {
         if (run->results[i].explain) fputs(run->results[i].explain, out);
 }
 
-// ---- JSON
-// ------------------------------------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 
 static void put_targets(kc_json *j, const kc_build_run *run) {
     kc_json_key(j, "targets");

@@ -22,8 +22,7 @@ extern const kc_command kc_command_build, kc_command_run, kc_command_verify, kc_
     kc_command_inspect, kc_command_link, kc_command_opt, kc_command_devices, kc_command_targets,
     kc_command_passes, kc_command_doctor, kc_command_version;
 
-// ---- options.c
-// -----------------------------------------------------------------------------------------------------
+// ---- options.c ----------------------------------------------------------------------------------
 
 typedef struct {
     const char **items;

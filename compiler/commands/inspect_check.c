@@ -6,8 +6,7 @@
 #include "compiler/package/outfile.h"
 #include "runtime/object.h"
 
-// ---- checks
-// ------------------------------------------------------------------------------------------------------------
+// ---- checks -------------------------------------------------------------------------------------
 
 static void add(kc_arena *arena, kc_texts *list, const char *text) {
     const char **bigger = KC_NEW_ARRAY(arena, const char *, list->n + 1);
@@ -58,8 +57,7 @@ kc_texts kc_inspect_check(kc_arena *arena, const kc_package_file *file) {
     return list;
 }
 
-// ---- extraction
-// ----------------------------------------------------------------------------------------------------------
+// ---- extraction ---------------------------------------------------------------------------------
 
 // Whether image `index` belongs to the function; images of role ir and const belong to all.
 static bool serves(const kcrt_manifest *m, int index, const char *function) {

@@ -22,8 +22,7 @@ static void print_value(FILE *out, const kcrt_json *value) {
     else kc_json_copy(&j, value);
 }
 
-// ---- the top
-// ---------------------------------------------------------------------------------------------------------
+// ---- the top ------------------------------------------------------------------------------------
 
 static void print_images(const printer *p) {
     const kcrt_manifest *m = &p->file->manifest;
@@ -44,8 +43,7 @@ static void print_top(const printer *p) {
     if (note) fprintf(p->out, "note: %s\n", note);
 }
 
-// ---- functions
-// -------------------------------------------------------------------------------------------------------
+// ---- functions ----------------------------------------------------------------------------------
 
 static void print_terms(const printer *p, int n, const kcrt_term *terms) {
     fputc('[', p->out);
@@ -79,8 +77,7 @@ static void print_symbols(const printer *p) {
     }
 }
 
-// ---- targets
-// -----------------------------------------------------------------------------------------------------------
+// ---- targets ------------------------------------------------------------------------------------
 
 static void print_place(const printer *p, const kcrt_step_place *place) {
     if (place->arg >= 0) fputs(p->function->args[place->arg].name, p->out);

@@ -21,8 +21,7 @@ static int run_targets(const kc_command *command, kc_arena *arena, int argc, cha
     return KC_EXIT_DONE;
 }
 
-// ---- passes
-// ------------------------------------------------------------------------------------------------------------
+// ---- passes -------------------------------------------------------------------------------------
 
 static const char *level_name(int level) {
     switch (level) {
@@ -59,8 +58,7 @@ static int run_passes(const kc_command *command, kc_arena *arena, int argc, char
     return KC_EXIT_DONE;
 }
 
-// ---- devices
-// -----------------------------------------------------------------------------------------------------------
+// ---- devices ------------------------------------------------------------------------------------
 
 static void put_attr(kc_json *j, kcrt_device *device, const char *key, kcrt_attr attr) {
     int64_t value;

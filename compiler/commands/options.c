@@ -16,8 +16,7 @@ typedef struct {
     int n_options;
 } parser;
 
-// ---- help and errors
-// -------------------------------------------------------------------------------------------------
+// ---- help and errors ----------------------------------------------------------------------------
 
 static void print_usage(const kc_command *command, FILE *out) {
     fprintf(out, "usage: kc %s%s%s\n", command->name, *command->arguments ? " " : "",
@@ -66,8 +65,7 @@ int kc_choice(const char *text, const char *const *list) {
     return -1;
 }
 
-// ---- values
-// ------------------------------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
 static void add_text(kc_arena *arena, kc_texts *list, const char *text) {
     bool full = (list->n & (list->n - 1)) == 0; // capacity is the next power of two
@@ -115,8 +113,7 @@ static int set_value(parser *p, const kc_option *o, const char *value) {
     return KC_PARSE_GO;
 }
 
-// ---- options
-// -------------------------------------------------------------------------------------------------------------
+// ---- options ------------------------------------------------------------------------------------
 
 // The option that `text` names; *value is what follows '=' (or stands right behind a one-letter
 // option), else NULL.

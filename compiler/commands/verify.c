@@ -68,8 +68,7 @@ static int open_file(const kc_command *command, kc_arena *arena, const input *in
     return *file ? KC_EXIT_DONE : kc_command_fail(command, KC_EXIT_WRONG, "%s", error);
 }
 
-// ---- results
-// -----------------------------------------------------------------------------------------------------------
+// ---- results ------------------------------------------------------------------------------------
 
 static const char *const states[] = {"passed", "FAILED", "unverified"};
 

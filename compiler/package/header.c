@@ -21,8 +21,7 @@ typedef struct {
     const char **symbols; // likewise; NULL: not one of the model's
 } writer;
 
-// ---- names
-// -------------------------------------------------------------------------------------------------------------
+// ---- names --------------------------------------------------------------------------------------
 
 static const char reserved[] =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t "
@@ -85,8 +84,7 @@ static void choose_names(writer *w) {
     }
 }
 
-// ---- expressions
-// ---------------------------------------------------------------------------------------------------------
+// ---- expressions --------------------------------------------------------------------------------
 
 static void write_expr(const writer *w, const kc_expr *e);
 
@@ -164,8 +162,7 @@ static const char helpers[] =
     "static inline int64_t kc_int_max(int64_t a, int64_t b) { return a > b ? a : b; }\n"
     "#endif\n\n";
 
-// ---- functions
-// -------------------------------------------------------------------------------------------------------------
+// ---- functions ----------------------------------------------------------------------------------
 
 static const char *c_type(kc_dtype type) {
     switch (type) {

@@ -34,8 +34,7 @@ static int find_function(const kc_package_file *file, const char *name) {
     return -1;
 }
 
-// ---- images
-// ------------------------------------------------------------------------------------------------------------
+// ---- images -------------------------------------------------------------------------------------
 
 static bool same_image(const kcrt_entry *a, const kcrt_entry *b) {
     return !strcmp(a->triple, b->triple) && !strcmp(a->arch, b->arch) &&
@@ -62,8 +61,7 @@ static void place_images(linker *l) {
     }
 }
 
-// ---- agreement
-// -----------------------------------------------------------------------------------------------------------
+// ---- agreement ----------------------------------------------------------------------------------
 
 static char *signature_text(const kcrt_json *function) {
     static const char *const keys[] = {"dims", "strides", "args", "unbound"};
@@ -167,8 +165,7 @@ static bool check(linker *l) {
     return true;
 }
 
-// ---- the joined manifest
-// ----------------------------------------------------------------------------------------------------
+// ---- the joined manifest ------------------------------------------------------------------------
 
 static void write_target(linker *l, kc_json *j, int file, const kcrt_json *target) {
     kc_json_open(j, '{');

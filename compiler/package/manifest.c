@@ -7,8 +7,7 @@
 #include "compiler/frontend/binding.h"
 #include "runtime/sha256.h"
 
-// ---- signatures
-// ----------------------------------------------------------------------------------------------------
+// ---- signatures ---------------------------------------------------------------------------------
 
 static void write_facts(kc_json *j, const kc_expr_pool *pool, int symbol) {
     kc_expr_facts facts = kc_expr_get_facts(pool, symbol);
@@ -102,8 +101,7 @@ void kc_manifest_write_signature(kc_json *j, const kc_op *func) {
     free(bound);
 }
 
-// ---- the manifest
-// ----------------------------------------------------------------------------------------------------
+// ---- the manifest -------------------------------------------------------------------------------
 
 void kc_manifest_write_image(kc_json *j, const kc_offload_image *image) {
     char hash[65];

@@ -15,8 +15,7 @@ typedef struct {
     const kc_images *images;
 } writer;
 
-// ---- arguments
-// ---------------------------------------------------------------------------------------------------
+// ---- arguments ----------------------------------------------------------------------------------
 
 // The function argument that a kernel's operand is; NULL for a buffer.
 static const char *argument_name(const kc_value *operand) {
@@ -65,8 +64,7 @@ static void write_arguments(writer *w, const kc_op *kernel) {
     kc_json_close(&w->json, ']');
 }
 
-// ---- steps
-// -------------------------------------------------------------------------------------------------------
+// ---- steps --------------------------------------------------------------------------------------
 
 static int threads_of(const writer *w, const kc_op *kernel) {
     return (int)kc_attr_int(kernel, KC_ATTR_WARPS, 4) * kc_target_warp_size(w->target);
@@ -104,8 +102,7 @@ static void write_steps(writer *w, const kc_op *variant) {
     kc_json_close(&w->json, ']');
 }
 
-// ---- what people look at
-// -------------------------------------------------------------------------------------------
+// ---- what people look at ------------------------------------------------------------------------
 
 static const kc_kernel_resources *find_resources(const kc_images *images, const char *kernel) {
     for (int i = 0; images && i < images->n_kernels; i++)
@@ -185,8 +182,7 @@ static void write_schedule(writer *w, const kc_op *variant) {
     kc_json_close(j, '}');
 }
 
-// ---- variants
-// ------------------------------------------------------------------------------------------------------
+// ---- variants -----------------------------------------------------------------------------------
 
 static bool is_zero(const kc_expr *expr) {
     int64_t value;
@@ -222,8 +218,7 @@ void kc_variants_write(FILE *out, const kc_op *func, const kc_target *target,
     kc_arena_destroy(w.arena);
 }
 
-// ---- explain
-// ---------------------------------------------------------------------------------------------------------
+// ---- explain ------------------------------------------------------------------------------------
 
 static void print_expr(FILE *out, const kc_expr_pool *pool, const kc_expr *expr) {
     char text[1024];

@@ -28,8 +28,7 @@ typedef struct {
     int n_cases;
 } chooser;
 
-// ---- reading expressions
-// -----------------------------------------------------------------------------------------------
+// ---- reading expressions ------------------------------------------------------------------------
 
 static int64_t common_multiple(int64_t a, int64_t b) {
     int64_t x = a, y = b;
@@ -78,8 +77,7 @@ static void read_target(chooser *c, const kcrt_target *t) {
     }
 }
 
-// ---- values of one symbol
-// ------------------------------------------------------------------------------------------------
+// ---- values of one symbol -----------------------------------------------------------------------
 
 // The nearest value from `v` up that the facts allow, in multiples of `step` too; -1: there is
 // none.
@@ -113,8 +111,7 @@ static void choose_values(chooser *c, int s) {
             add_value(c, s, x->limits[i] + d);
 }
 
-// ---- cases
-// ---------------------------------------------------------------------------------------------------------------
+// ---- cases --------------------------------------------------------------------------------------
 
 static bool eval(const chooser *c, const kcrt_term *term, const int64_t *values, int64_t *out) {
     (void)c;

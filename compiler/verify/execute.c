@@ -47,8 +47,7 @@ static bool fail(runner *r, const char *text) {
     return false;
 }
 
-// ---- inputs
-// ------------------------------------------------------------------------------------------------------------
+// ---- inputs -------------------------------------------------------------------------------------
 
 static void fill_integers(array *a, uint64_t state) {
     for (size_t i = 0; i < a->count; i++) {
@@ -105,8 +104,7 @@ static bool launch(runner *r, const kc_verify_case *c) {
     return ok;
 }
 
-// ---- comparison
-// ----------------------------------------------------------------------------------------------------------
+// ---- comparison ---------------------------------------------------------------------------------
 
 static double compare(runner *r) {
     check_result results[KCRT_MAX_ARGS];
@@ -125,8 +123,7 @@ static double compare(runner *r) {
     return worst;
 }
 
-// ---- which variant
-// -------------------------------------------------------------------------------------------------------
+// ---- which variant ------------------------------------------------------------------------------
 
 static int64_t alignment_of(const runner *r, int a, const kc_verify_case *c) {
     const argument *arg = &r->task->args[a];
@@ -160,8 +157,7 @@ static void describe_case(const runner *r, const kc_verify_case *c, char *text, 
                  c->in_place ? ", in place" : "", fills[c->fill]);
 }
 
-// ---- all cases
-// -------------------------------------------------------------------------------------------------------------
+// ---- all cases ----------------------------------------------------------------------------------
 
 static void run_case(runner *r, const kc_verify_case *c) {
     char text[400];

@@ -14,8 +14,7 @@ static bool fail(const char **error, const char *text) {
     return false;
 }
 
-// ---- shapes
-// ------------------------------------------------------------------------------------------------------------
+// ---- shapes -------------------------------------------------------------------------------------
 
 static bool prepare(task *t, int a, const char **error) {
     static char text[ERROR_SIZE];
@@ -43,8 +42,7 @@ bool kc_place_prepare(task *t, const char **error) {
     return true;
 }
 
-// ---- elements
-// ----------------------------------------------------------------------------------------------------------
+// ---- elements -----------------------------------------------------------------------------------
 
 // Between the dense host array and the strided bytes.
 static void move(const argument *arg, char *strided, bool in) {
@@ -73,8 +71,7 @@ static bool upload(const task *t, const argument *arg, void *base, size_t offset
     return status ? fail(error, kcrt_last_error()) : true;
 }
 
-// ---- placing
-// -----------------------------------------------------------------------------------------------------------
+// ---- placing ------------------------------------------------------------------------------------
 
 // The input whose memory output `a` takes over; -1: none, or their shapes differ.
 static int shared_with(const task *t, int a, const kc_place_wishes *wishes) {

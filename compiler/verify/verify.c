@@ -24,8 +24,7 @@ typedef struct {
     int n_rows;
 } verifier;
 
-// ---- in the worker
-// -----------------------------------------------------------------------------------------------------
+// ---- in the worker ------------------------------------------------------------------------------
 
 static void work(void *context, int index, int out) {
     verifier *v = context;
@@ -42,8 +41,7 @@ static void work(void *context, int index, int out) {
     kc_verify_execute(subset, path, v->options->seconds, v->options->seed, out);
 }
 
-// ---- rows
-// ----------------------------------------------------------------------------------------------------------------
+// ---- rows ---------------------------------------------------------------------------------------
 
 static void add_problem(kc_verify_row *row, kc_verify_state state, const char *text) {
     if (state == KC_VERIFY_FAILED && row->state != KC_VERIFY_FAILED)
@@ -110,8 +108,7 @@ static void done(void *context, int index, const kc_pool_end *end) {
     }
 }
 
-// ---- jobs
-// ------------------------------------------------------------------------------------------------------------------
+// ---- jobs ---------------------------------------------------------------------------------------
 
 static bool is_wanted(const verifier *v, const char *name) {
     for (int i = 0; i < v->options->n_functions; i++)

@@ -31,8 +31,7 @@ typedef struct {
 int kc_verify_run(kc_arena *, const kc_package_file *, const kc_verify_options *,
                   kc_verify_row **rows, const char **error);
 
-// ---- between the files of this folder
-// ------------------------------------------------------------------------------------
+// ---- between the files of this folder -----------------------------------------------------------
 
 // subset.c: a package with one function, one target and, of its images, what a simulator can
 // execute; malloc'ed.

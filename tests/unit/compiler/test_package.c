@@ -19,8 +19,7 @@ static const char mlp[] =
     "\"f32[N, P]\"}\n"
     "    outputs: {y: \"f32[M, P]\"}\n    body: |\n      y = matmul(relu(matmul(x, w)), v)\n";
 
-// ---- containers
-// ----------------------------------------------------------------------------------------------------------
+// ---- containers ---------------------------------------------------------------------------------
 
 static void containers_of_every_size(void **state) {
     (void)state;
@@ -55,8 +54,7 @@ static void containers_of_every_size(void **state) {
     }
 }
 
-// ---- manifests
-// -----------------------------------------------------------------------------------------------------------
+// ---- manifests ----------------------------------------------------------------------------------
 
 static void manifest_reads_back(void **state) {
     (void)state;
@@ -173,8 +171,7 @@ static void the_same_bytes_twice(void **state) {
     kc_arena_destroy(b);
 }
 
-// ---- JSON
-// ------------------------------------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 
 static char *json_of(void (*write)(kc_json *), int broken) {
     char *text = NULL;

@@ -296,8 +296,7 @@ static void test_questions(void **state) {
     kc_expr_pool_destroy(NULL);
 }
 
-// ---- random expressions
-// ---------------------------------------------------------------------------
+// ---- random expressions -------------------------------------------------------------------------
 
 enum { SYMBOLS = 4, NODES = 40 };
 

@@ -110,8 +110,7 @@ static uint32_t flat_of(const kc_layout *l, uint32_t at) {
     return kc_linear_apply(&m, at);
 }
 
-// ---- single facts
-// -----------------------------------------------------------------------------------
+// ---- single facts -------------------------------------------------------------------------------
 
 static void test_pictures(void **state) {
     (void)state;
@@ -278,8 +277,7 @@ static void test_garbage(void **state) {
     }
 }
 
-// ---- laws
-// -----------------------------------------------------------------------------------------------
+// ---- laws ---------------------------------------------------------------------------------------
 
 static void law_text(const kc_layout *l) {
     kc_layout again = parse(print(l));

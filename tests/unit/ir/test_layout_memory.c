@@ -28,8 +28,7 @@ static kc_layout parse(const char *text) {
     return l;
 }
 
-// ---- counting
-// ---------------------------------------------------------------------------------------
+// ---- counting -----------------------------------------------------------------------------------
 
 // Wavefronts of lanes [first, first + count) that each move vector_bytes at their byte address: in
 // each wavefront a bank gives one word, to whoever wants it.
@@ -179,8 +178,7 @@ static void test_counting(void **state) {
     }
 }
 
-// ---- choosing
-// -------------------------------------------------------------------------------------------
+// ---- choosing -----------------------------------------------------------------------------------
 
 static bool independent(const uint32_t *v, int n) {
     for (uint32_t mask = 1; mask < UINT32_C(1) << n; mask++) {
