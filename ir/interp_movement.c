@@ -190,6 +190,7 @@ static kc_interp_value *gather(kc_interp *m, const kc_op *op) {
     if (r->n == 0) return r;
     if (extent == 0) { // there is nothing to clamp to: every element is 0
         memset(cells(r), 0, sizeof(uint64_t) * (size_t)r->n);
+        m->clamped += indices->n;
         return r;
     }
     if (r->n != outer * indices->n * inner) kc_interp_fail(m, op, "gather: the result has not the shape of x and indices");

@@ -189,7 +189,8 @@ static void run_variant(planner *p, const kc_op *variant) {
     const kc_expr *bytes = kc_attr_expr(variant, KC_ATTR_WORKSPACE);
     p->workspace_bytes = bytes ? kc_interp_eval(m, variant, bytes) : 0;
     if (p->workspace_bytes < 0) kc_interp_fail(m, variant, "the workspace has %lld bytes", (long long)p->workspace_bytes);
-    p->workspace = kc_interp_alloc(m, variant, p->workspace_bytes, 1);
+    char *room = kc_interp_alloc(m, variant, p->workspace_bytes + 256, 1);
+    p->workspace = room + (256 - (uintptr_t)room % 256); // as the runtime aligns it
     memset(p->workspace, 0xff, (size_t)p->workspace_bytes);
     for (const kc_op *op = variant->body->first; op; op = op->next) {
         if (op->code == KC_OP_KERNEL) run_kernel(p, op);

@@ -2,9 +2,10 @@
 // output.
 //
 // It takes modules from `plan` on: variants whose kernels are in tensor form, in tile form, or have layouts. Arithmetic is that
-// of the machine: every op rounds to its type, functions are those of double, rounded. A tile is a plain array: layouts are
-// not looked at, but what needs them to be right is watched:
+// of the machine: every op rounds to its type, functions are those of double, rounded. A tile is a plain array: layouts do not
+// decide where elements are, but what needs them to be right is watched:
 //
+// - an access in vectors is one in aligned runs of consecutive elements, each masked as a whole;
 // - an access outside a buffer, or to memory where the mask is false, is an error that names kernel, op and coordinates;
 // - so is an element of an output that two programs write;
 // - so is reading shared memory that was never written, or that another buffer has overwritten since;

@@ -65,22 +65,65 @@ static int64_t place(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *
     return offset;
 }
 
+// ---- vectors -----------------------------------------------------------------------------------------------------------------
+
+enum { NOWHERE = -1 };
+
+static int64_t element_of(const kc_type *tile, const uint32_t place[KC_LAYOUT_PLACES]) {
+    int c[KC_LAYOUT_MAX_RANK];
+    int64_t i = 0;
+    kc_layout_apply(tile->layout, place, c);
+    for (int d = 0; d < tile->rank; d++) i = i * tile->tile[d] + c[d];
+    return i;
+}
+
+static void check_vector(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b, const kc_type *tile, const int64_t *offsets, uint32_t *place, int vector) {
+    int64_t first = offsets[element_of(tile, place)], size = kc_dtype_bytes(b->elem);
+    uint32_t start = place[KC_LAYOUT_REGISTER];
+    for (int k = 1; k < vector; k++) {
+        place[KC_LAYOUT_REGISTER] = start + (uint32_t)k;
+        int64_t at = offsets[element_of(tile, place)];
+        if ((at == NOWHERE) != (first == NOWHERE)) kc_tile_fail(t, op, "a vector of %d is masked in part", vector);
+        if (first != NOWHERE && at != first + k) kc_tile_fail(t, op, "a vector of %d takes elements at %lld and %lld", vector, (long long)first, (long long)at);
+    }
+    if (first != NOWHERE && ((uintptr_t)b->data + (uintptr_t)(first * size)) % (uintptr_t)(vector * size))
+        kc_tile_fail(t, op, "a vector of %d at element %lld is not aligned to its %lld bytes", vector, (long long)first, (long long)(vector * size));
+}
+
+// Registers move in groups of `vector`: each group is one aligned access, masked as a whole.
+static void check_vectors(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b, const kc_type *tile, const int64_t *offsets) {
+    int vector = (int)kc_attr_int(op, KC_ATTR_VECTOR, 1);
+    const kc_layout *layout = tile->layout;
+    if (vector < 2 || !layout || tile->rank > KC_LAYOUT_MAX_RANK) return;
+    uint32_t registers = kc_layout_count(layout, KC_LAYOUT_REGISTER), lanes = kc_layout_count(layout, KC_LAYOUT_LANE);
+    uint32_t warps = kc_layout_count(layout, KC_LAYOUT_WARP);
+    if (registers % (uint32_t)vector) kc_tile_fail(t, op, "%u registers in vectors of %d", registers, vector);
+    for (uint32_t w = 0; w < warps; w++)
+        for (uint32_t l = 0; l < lanes; l++)
+            for (uint32_t r = 0; r < registers; r += (uint32_t)vector)
+                check_vector(t, op, b, tile, offsets, (uint32_t[KC_LAYOUT_PLACES]){[KC_LAYOUT_REGISTER] = r, [KC_LAYOUT_LANE] = l, [KC_LAYOUT_WARP] = w}, vector);
+}
+
 kc_interp_value *kc_tile_load(kc_tile_machine *t, const kc_op *op) {
     const kc_tile_buffer *b = buffer_of(t, op);
     access a = begin_access(t, op, 1, &kc_result(op, 0)->type);
     kc_interp_value *r = kc_interp_make_typed(t->m, op, a.tile);
     double otherwise = kc_attr_float(op, KC_ATTR_VALUE, 0);
-    int64_t size = kc_dtype_bytes(b->elem), index;
+    int64_t size = kc_dtype_bytes(b->elem), index, *offsets = kc_interp_alloc(t->m, op, r->n, sizeof *offsets);
     for (int64_t i = 0; i < r->n; i++) {
         if (masked_off(&a, i)) {
+            offsets[i] = NOWHERE;
             if (r->f) r->f[i] = kc_dtype_round(r->elem, otherwise);
             else r->i[i] = kc_integer_wrap(r->elem, kc_dtype_saturate(KC_i64, otherwise));
             continue;
         }
-        const char *at = b->data + size * place(t, op, b, &a, i, &index);
+        offsets[i] = place(t, op, b, &a, i, &index);
+        const char *at = b->data + size * offsets[i];
         if (r->f) r->f[i] = kc_dtype_load(r->elem, at);
         else r->i[i] = kc_dtype_load_i64(r->elem, at);
     }
+    check_vectors(t, op, b, a.tile, offsets);
+    kc_interp_free(t->m, offsets);
     end_access(t, &a);
     return r;
 }
@@ -98,14 +141,18 @@ void kc_tile_store(kc_tile_machine *t, const kc_op *op) {
     const kc_tile_buffer *b = buffer_of(t, op);
     const kc_interp_value *v = kc_interp_operand(t->m, op, 1);
     access a = begin_access(t, op, 2, &kc_operand(op, 1)->type);
-    int64_t size = kc_dtype_bytes(b->elem), index;
+    int64_t size = kc_dtype_bytes(b->elem), index, *offsets = kc_interp_alloc(t->m, op, v->n, sizeof *offsets);
     for (int64_t i = 0; i < v->n; i++) {
+        offsets[i] = NOWHERE;
         if (masked_off(&a, i)) continue;
-        char *at = b->data + size * place(t, op, b, &a, i, &index);
+        offsets[i] = place(t, op, b, &a, i, &index);
+        char *at = b->data + size * offsets[i];
         note_writer(t, op, b, index);
         if (v->f) kc_dtype_store(v->elem, at, v->f[i]);
         else kc_dtype_store_i64(v->elem, at, v->i[i]);
     }
+    check_vectors(t, op, b, a.tile, offsets);
+    kc_interp_free(t->m, offsets);
     end_access(t, &a);
 }
 

@@ -321,6 +321,36 @@ static void test_shared_mistakes(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_error(shared(rows[i].text), rows[i].error);
 }
 
+// Vectors of 2, in a layout of 2 registers a lane: whole and aligned, in the middle of a pair, cut by the mask, along the other axis.
+static void test_vectors(void **state) {
+    (void)state;
+    static const char text[] =
+        "layout #0 = #layout<tile: 4, reg: [1], lane: [2]>\nfunc @f(%%x: f32[N]) -> (y: f32[N]) dims {N: 0..1000} {\n  variant {workspace = 0} {\n"
+        "    %%y = output {name = \"y\"} : f32[N]\n    kernel inputs(%%x) outputs(%%y) {name = \"k\", grid = 1, warps = 1} {\n"
+        "    ^(%%x: f32[N], %%y: f32[N]):\n      %%b = const {integer = %d} : i64\n      %%s = const {integer = %d} : i32\n"
+        "      %%n = const {integer = %d} : i32\n      %%o = iota {axis = 0} : tile<4xi32, #0>\n      %%i = mul %%o, %%s : tile<4xi32, #0>\n"
+        "      %%m = lt %%o, %%n : tile<4xbool, #0>\n      %%v = load %%x base(%%b) local(%%i) mask(%%m) {vector = 2} : tile<4xf32, #0>\n"
+        "      store %%y, %%v base(%%b) local(%%i) mask(%%m) {vector = 2}\n      return\n    }\n  }\n}\n";
+    static const struct { int base, step, count; const char *error; } rows[] = {
+        {2, 1, 4, NULL}, {0, 1, 2, NULL}, {1, 1, 4, "load: a vector of 2 at element 1 is not aligned to its 8 bytes"},
+        {0, 1, 3, "load: a vector of 2 is masked in part"}, {0, 2, 4, "load: a vector of 2 takes elements at 0 and 2"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char all[2000];
+        snprintf(all, sizeof all, text, rows[i].base, rows[i].step, rows[i].count);
+        runner *r = begin(all, KC_LEVEL_LAYOUT);
+        input(r, 1, 8, 0);
+        output(r, KC_f32, 1, 8, 0);
+        if (rows[i].error) {
+            expect_error(r, rows[i].error);
+            continue;
+        }
+        run(r);
+        for (int k = 0; k < rows[i].count; k++) assert_true(r->out_data[0][rows[i].base + k] == (float)(rows[i].base + k + 1));
+        end(r);
+    }
+}
+
 // ---- plans ------------------------------------------------------------------------------------------------------------------------
 
 #define COPY(name, from, to)                                                                                                      \
@@ -418,7 +448,7 @@ int main(void) {
         cmocka_unit_test(test_two_writers), cmocka_unit_test(test_no_programs), cmocka_unit_test(test_rounds_as_the_machine),
         cmocka_unit_test(test_broadcast_and_reduce), cmocka_unit_test(test_partial_reduce_of_pairs), cmocka_unit_test(test_dot_in_a_loop),
         cmocka_unit_test(test_if), cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_stages_and_parts),
-        cmocka_unit_test(test_shared_mistakes), cmocka_unit_test(test_workspace), cmocka_unit_test(test_variants), cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_shared_mistakes), cmocka_unit_test(test_vectors), cmocka_unit_test(test_workspace), cmocka_unit_test(test_variants), cmocka_unit_test(test_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

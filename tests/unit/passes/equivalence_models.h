@@ -356,4 +356,36 @@ static const model models[] = {
      "  %0 = softmax %x {axis = 1} : f64[M, N]\n"
      "  %1 = sum %x {axes = [1]} : f64[M]\n"
      "  return %0, %1\n}\n"},
+
+    // ---- schedules
+    {"matmul_small_tiles", "M=5,N=7,K=9; M=33,N=40,K=50",
+     "func @f(%x: f32[M, K], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "  schedule {kernel = \"h\", tile = [16, 32, 8], warps = 2, stages = 1}\n  %h = matmul %x, %w : f32[M, N]\n  return %h\n}\n"},
+    {"matmul_large_tiles", "M=5,N=7,K=9; M=140,N=70,K=40; M=64,N=64,K=64",
+     "func @f(%x: f16[M, K], %w: f16[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "  schedule {kernel = \"h\", tile = [128, 64, 32], warps = 8}\n  %h = matmul %x, %w : f32[M, N]\n  return %h\n}\n"},
+    {"matmul_repeated_tiles", "M=100,N=200,K=40",
+     "func @f(%x: f16[M, K], %w: f16[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "  schedule {kernel = \"h\", tile = [64, 96, 16], warps = 4}\n  %h = matmul %x, %w : f32[M, N]\n  return %h\n}\n"},
+    {"rows_of_one_warp", "M=9,N=100; M=3,N=600",
+     "func @f(%x: f32[M, N]) -> (y: f32[M, N]) dims {M: 0..100000, N: 0..1000} {\n"
+     "  schedule {warps = 1}\n  %h = softmax %x {axis = 1} : f32[M, N]\n  return %h\n}\n"},
+    {"rows_of_sixteen_warps", "M=3,N=100; M=3,N=6000",
+     "func @f(%x: f32[M, N]) -> (y: f32[M, N]) dims {M: 0..100000, N: 0..100000} {\n"
+     "  schedule {warps = 16, vector = 4}\n  %h = softmax %x {axis = 1} : f32[M, N]\n  return %h\n}\n"},
+    {"narrow_vectors", "N=5000",
+     "func @f(%x: f16[N]) -> (y: f16[N]) dims {N: 0..100000} {\n"
+     "  schedule {tile = [512], warps = 2, vector = 4}\n  %h = neg %x : f16[N]\n  return %h\n}\n"},
+
+    // ---- what random functions found
+    {"argmax_rank_3", "K=3,M=4,N=5",
+     "func @f(%q: f32[K, M, N]) -> (y: i64[K, M], z: i64[1, M, N]) dims {K: 1..1000, M: 1..1000, N: 1..1000} {\n"
+     "  %0 = argmax %q {axes = [2]} : i64[K, M]\n  %1 = argmax %q {axes = [0], keepdims = 1} : i64[1, M, N]\n  return %0, %1\n}\n"},
+    {"broadcast_first_of_three", "K=3,M=64,N=8; K=2,M=5,N=7 [general]",
+     "func @f(%x: f32[K, 1, 1]) -> (y: f32[K, M, N]) dims {K: 0..1000, M: 0..1000, N: 0..1000} {\n"
+     "  %0 = broadcast %x : f32[K, M, N]\n  return %0\n}\n"},
+    {"rows_of_one_element", "",
+     "func @f(%x: f32[7, 7]) -> (a: f32[1, 1], b: f32[7, 7], c: f32[1, 1]) {\n"
+     "  %0 = sum %x {axes = [0, 1], keepdims = 1} : f32[1, 1]\n  %1 = softmax %0 {axis = 1} : f32[1, 1]\n"
+     "  %2 = broadcast %1 : f32[7, 7]\n  %3 = log_softmax %0 {axis = 1} : f32[1, 1]\n  return %3, %2, %0\n}\n"},
 };
