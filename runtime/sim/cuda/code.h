@@ -68,6 +68,17 @@ typedef enum kcsim_barrier_mode {
     KCSIM_BARRIER_REDUCE
 } kcsim_barrier_mode;
 
+/* What becomes of undefined bits: exec_define.c. */
+typedef enum kcsim_define_rule {
+    KCSIM_DEFINE_PARTS,    /* any in `part` bytes of a source spoil those of the result; 0: all */
+    KCSIM_DEFINE_UPWARD,   /* sums and products: the lowest spoils itself and all above it */
+    KCSIM_DEFINE_LOGIC,    /* bit by bit: `part` is the truth table of (a, b, c) as lop3 has it */
+    KCSIM_DEFINE_MOVED,    /* they go where the bits go: the first `part` sources (of `element`
+                              bytes) are moved, the others say where to */
+    KCSIM_DEFINE_SELECTED, /* a or b */
+    KCSIM_DEFINE_CONVERTED /* those of the number, or of each of a pair */
+} kcsim_define_rule;
+
 typedef struct kcsim_insn {
     uint8_t kind;    /* kcsim_kind */
     uint8_t class;   /* kcsim_class */
@@ -77,10 +88,10 @@ typedef struct kcsim_insn {
     uint8_t mode;    /* a ptx_modifier or what the kind says */
     uint8_t round;   /* PTX_M_RZ, _RM, _RP where the host has to round otherwise than to nearest */
     uint8_t element; /* bytes a memory element takes in its register */
+    uint8_t define, part; /* kcsim_define_rule and its detail */
     bool is_slow;  /* more than the lane kernel: rounding, flushing, saturating, widening, no result
                     */
     bool in_place; /* the destination is also a source */
-    bool bytewise; /* definedness moves by bytes: moves and logic */
     bool negate_c, negate_guard;
     bool extend;  /* sign-extend what is loaded */
     bool aligned; /* a barrier that all lanes of the warp must reach together */

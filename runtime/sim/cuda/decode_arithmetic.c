@@ -227,6 +227,47 @@ static bool decode_predicates(kcsim_decoder *decoder) {
             kcsim_decode_predicate(decoder, &statement->operands[2], &insn->b, &unused));
 }
 
+/* Bytes of a number of a packed type, which instructions treat one by one. */
+static unsigned packed_bytes(ptx_type type) {
+    if (ptx_types[type].kind != PTX_KIND_PACKED) return 0;
+    return type == PTX_F32X2 ? 4 : 2;
+}
+
+static void decode_definedness(kcsim_decoder *decoder, ptx_type type) {
+    static const struct {
+        ptx_op op;
+        kcsim_define_rule rule;
+        uint8_t part;
+    } rules[] = {
+        {PTX_OP_AND, KCSIM_DEFINE_LOGIC, 0xc0}, {PTX_OP_OR, KCSIM_DEFINE_LOGIC, 0xfc},
+        {PTX_OP_XOR, KCSIM_DEFINE_LOGIC, 0x3c}, {PTX_OP_NOT, KCSIM_DEFINE_LOGIC, 0x0f},
+        {PTX_OP_SHL, KCSIM_DEFINE_MOVED, 1},    {PTX_OP_SHR, KCSIM_DEFINE_MOVED, 1},
+        {PTX_OP_SHF, KCSIM_DEFINE_MOVED, 2},    {PTX_OP_PRMT, KCSIM_DEFINE_MOVED, 2},
+        {PTX_OP_BFE, KCSIM_DEFINE_MOVED, 1},    {PTX_OP_BFI, KCSIM_DEFINE_MOVED, 2},
+        {PTX_OP_BREV, KCSIM_DEFINE_MOVED, 1},   {PTX_OP_SZEXT, KCSIM_DEFINE_MOVED, 1},
+        {PTX_OP_ADD, KCSIM_DEFINE_UPWARD, 0},   {PTX_OP_SUB, KCSIM_DEFINE_UPWARD, 0},
+        {PTX_OP_MUL, KCSIM_DEFINE_UPWARD, 0},   {PTX_OP_MAD, KCSIM_DEFINE_UPWARD, 0},
+        {PTX_OP_NEG, KCSIM_DEFINE_UPWARD, 0},
+    };
+    const ptx_statement *statement = decoder->statement;
+    kcsim_insn *insn = decoder->insn;
+    bool is_high = ptx_has(statement, PTX_GROUP_HALF) == PTX_M_HI;
+    insn->element = (uint8_t)kcsim_type_bytes(type);
+    insn->part = (uint8_t)packed_bytes(type);
+    for (unsigned i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (rules[i].op != statement->op) continue;
+        bool exact = !is_float(type) && !insn->part && !ptx_has(statement, PTX_GROUP_SAT);
+        if (rules[i].rule == KCSIM_DEFINE_UPWARD && (is_high || !exact)) continue;
+        insn->define = (uint8_t)rules[i].rule;
+        insn->part = rules[i].part;
+    }
+    const ptx_operand *table = &statement->operands[statement->operand_count - 1];
+    if (statement->op == PTX_OP_LOP3 && table->kind == PTX_OPERAND_INTEGER) {
+        insn->define = KCSIM_DEFINE_LOGIC;
+        insn->part = (uint8_t)table->integer;
+    }
+}
+
 bool kcsim_decode_arithmetic(kcsim_decoder *decoder) {
     const ptx_statement *statement = decoder->statement;
     kcsim_insn *insn = decoder->insn;
@@ -242,9 +283,7 @@ bool kcsim_decode_arithmetic(kcsim_decoder *decoder) {
     insn->fn.lanes = op == KCSIM_LANE_OP_COUNT ? NULL : kcsim_lane_find(op, type, ftz);
     if (!insn->fn.lanes)
         return kcsim_decode_fail(decoder, "this form of the instruction is not known");
-    insn->bytewise = op == KCSIM_LANE_AND || op == KCSIM_LANE_OR || op == KCSIM_LANE_XOR ||
-                     op == KCSIM_LANE_NOT || op == KCSIM_LANE_SHL || op == KCSIM_LANE_SHR ||
-                     op == KCSIM_LANE_PRMT;
+    decode_definedness(decoder, type);
     if (is_float(type) && statement->op == PTX_OP_MUL) insn->class = KCSIM_CLASS_FMA;
     if (is_float(type) && (statement->op == PTX_OP_ADD || statement->op == PTX_OP_SUB))
         insn->class = KCSIM_CLASS_FMA;

@@ -73,7 +73,7 @@ static bool decode_sides(kcsim_decoder *decoder, ptx_type type) {
     kcsim_insn *insn = decoder->insn;
     unsigned bytes = kcsim_type_bytes(type);
     insn->bytes = (uint8_t)bytes;
-    insn->bytewise = true;
+    insn->define = KCSIM_DEFINE_SELECTED;
     return kcsim_decode_source(decoder, &statement->operands[1], bytes, type, &insn->a) &&
            kcsim_decode_source(decoder, &statement->operands[2], bytes, type, &insn->b) &&
            kcsim_decode_destination(decoder, &statement->operands[0], bytes, &insn->d);
@@ -168,7 +168,8 @@ static bool decode_mov(kcsim_decoder *decoder) {
     kcsim_insn *insn = decoder->insn;
     if (type == PTX_PRED) return decode_mov_predicate(decoder);
     insn->bytes = (uint8_t)bytes;
-    insn->bytewise = true;
+    insn->define = KCSIM_DEFINE_LOGIC;
+    insn->part = 0xf0; /* a */
     if (operands[1].kind == PTX_OPERAND_VECTOR) return decode_pack(decoder, bytes);
     if (operands[0].kind == PTX_OPERAND_VECTOR) return decode_unpack(decoder, bytes);
     if (operands[1].kind == PTX_OPERAND_SPECIAL) {
@@ -188,20 +189,21 @@ static kcsim_lane_op extension(unsigned from_bits, bool is_signed) {
     return is_signed ? KCSIM_LANE_EXTEND_S32 : KCSIM_LANE_EXTEND_U32;
 }
 
+static bool is_integer(ptx_type type) {
+    return ptx_types[type].kind == PTX_KIND_UINT || ptx_types[type].kind == PTX_KIND_SINT;
+}
+
 /* The lane kernel of a common conversion; NULL sends it the long way. The type names the result's
  * width. */
 static kcsim_lane_fn fast_conversion(const kcsim_conversion *conversion) {
     ptx_type to = conversion->to, from = conversion->from;
     unsigned to_bits = ptx_types[to].bits, from_bits = ptx_types[from].bits;
-    bool from_integer =
-        ptx_types[from].kind == PTX_KIND_UINT || ptx_types[from].kind == PTX_KIND_SINT;
-    bool to_integer = ptx_types[to].kind == PTX_KIND_UINT || ptx_types[to].kind == PTX_KIND_SINT;
     bool plain =
         !conversion->sat && !conversion->relu && !conversion->satfinite && !conversion->ftz;
     if (!plain || to_bits != conversion->to_bytes * 8u || from_bits != conversion->from_bytes * 8u)
         return NULL;
     ptx_type unsigned_to = to_bits == 16 ? PTX_U16 : to_bits == 32 ? PTX_U32 : PTX_U64;
-    if (from_integer && to_integer) {
+    if (is_integer(from) && is_integer(to)) {
         if (to_bits > from_bits)
             return kcsim_lane_find(extension(from_bits, ptx_types[from].kind == PTX_KIND_SINT),
                                    unsigned_to, false);
@@ -261,9 +263,13 @@ static bool decode_cvt(kcsim_decoder *decoder) {
         return false;
     insn->bytes = conversion->to_bytes;
     kcsim_lane_fn fast = statement->operand_count == 2 ? fast_conversion(conversion) : NULL;
-    bool both_integers = ptx_types[conversion->from].kind != PTX_KIND_FLOAT &&
-                         ptx_types[conversion->to].kind != PTX_KIND_FLOAT;
-    insn->bytewise = both_integers && !conversion->sat;
+    if (is_integer(conversion->from) && is_integer(conversion->to) && !conversion->sat) {
+        insn->define = KCSIM_DEFINE_MOVED;
+        insn->part = 1;
+        insn->element = conversion->from_bytes;
+    } else if (!fast) {
+        insn->define = KCSIM_DEFINE_CONVERTED;
+    }
     if (fast) {
         insn->kind = KCSIM_DO_LANES;
         insn->fn.lanes = fast;

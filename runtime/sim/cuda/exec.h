@@ -33,11 +33,12 @@ typedef struct kcsim_warp {
     struct kcsim_block *block;
     uint8_t *registers;
     const uint8_t *constants;
-    uint32_t *full;         /* a slot's lanes that are defined in every byte */
-    uint32_t (*bytes)[8];   /* for the other lanes: which bytes are */
-    uint32_t pc, mask;      /* the group that runs; mask 0: none */
-    uint32_t behind;        /* the lowest pc of the other groups that could run */
-    uint32_t live, present; /* lanes not yet exited; lanes there ever were */
+    uint32_t *full;                   /* a slot's lanes that are defined in every bit */
+    uint64_t (*defined)[KCSIM_LANES]; /* for the other lanes: which bits are */
+    bool has_holes;                   /* some lane of `defined` was set since the block began */
+    uint32_t pc, mask;                /* the group that runs; mask 0: none */
+    uint32_t behind;                  /* the lowest pc of the other groups that could run */
+    uint32_t live, present;           /* lanes not yet exited; lanes there ever were */
     uint32_t carry, carry_defined;
     uint32_t index;
     uint32_t group_count;
@@ -68,7 +69,7 @@ typedef struct kcsim_block {
     kcsim_warp *warps;
     uint8_t *registers;
     uint32_t *full;
-    uint32_t (*bytes)[8];
+    uint64_t (*defined)[KCSIM_LANES];
     uint8_t *shared, *shared_defined;
     uint8_t *local, *local_defined;
     struct kcsim_race *race;
@@ -132,8 +133,9 @@ void kcsim_put_predicate(kcsim_warp *warp, kcsim_ref ref, uint32_t values, uint3
 
 /* ---- definedness: exec_define.c -------------------------------------------------------------- */
 
-/* Which bits of a source lane are defined (whole bytes). */
-uint64_t kcsim_defined_bits(const kcsim_warp *warp, kcsim_ref ref, unsigned lane, unsigned bytes);
+/* Which bits of a register's lane are defined; those above its width always are. Of registers wider
+ * than 8 bytes all or none. */
+uint64_t kcsim_defined_bits(const kcsim_warp *warp, kcsim_ref ref, unsigned lane);
 void kcsim_set_defined_bits(kcsim_warp *warp, kcsim_ref ref, unsigned lane, unsigned bytes,
                             uint64_t bits);
 /* The result of `insn` in the lanes of `mask`, where some source is not fully defined. */

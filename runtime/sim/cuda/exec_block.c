@@ -58,10 +58,9 @@ bool kcsim_block_create(kcsim_block *block, kcsim_worker *worker) {
     block->registers = aligned_zeros(register_bytes * block->warp_count);
     block->full =
         aligned_zeros((uint64_t)code->slot_count * block->warp_count * sizeof *block->full);
-    block->bytes =
-        launch->track
-            ? aligned_zeros((uint64_t)code->slot_count * block->warp_count * sizeof *block->bytes)
-            : NULL;
+    if (launch->track)
+        block->defined =
+            calloc((size_t)code->slot_count * block->warp_count, sizeof *block->defined);
     block->shared = aligned_zeros(launch->shared_bytes);
     block->shared_defined = aligned_zeros(launch->shared_bytes);
     block->local = aligned_zeros(code->local_bytes * block->warp_count * 32);
@@ -69,7 +68,7 @@ bool kcsim_block_create(kcsim_block *block, kcsim_worker *worker) {
     if (launch->check_race && launch->shared_bytes)
         block->race = kcsim_race_create(launch->shared_bytes, code->partial_barriers);
     bool raced = !launch->check_race || !launch->shared_bytes || block->race;
-    if (!block->warps || !block->registers || !block->full || (launch->track && !block->bytes) ||
+    if (!block->warps || !block->registers || !block->full || (launch->track && !block->defined) ||
         !block->shared || !block->shared_defined || !block->local || !block->local_defined ||
         !raced) {
         kcsim_block_destroy(block);
@@ -82,7 +81,7 @@ bool kcsim_block_create(kcsim_block *block, kcsim_worker *worker) {
         warp->registers = block->registers + register_bytes * w;
         warp->constants = code->constants;
         warp->full = block->full + (size_t)code->slot_count * w;
-        warp->bytes = block->bytes ? block->bytes + (size_t)code->slot_count * w : NULL;
+        if (launch->track) warp->defined = block->defined + (size_t)code->slot_count * w;
     }
     number_threads(block);
     return true;
@@ -92,7 +91,7 @@ void kcsim_block_destroy(kcsim_block *block) {
     free(block->warps);
     free(block->registers);
     free(block->full);
-    free(block->bytes);
+    free(block->defined);
     free(block->shared);
     free(block->shared_defined);
     free(block->local);
@@ -115,6 +114,8 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     /* Without tracking everything counts as defined. */
     memset(warp->full, block->launch->track ? 0 : 0xff, slots * sizeof *warp->full);
     warp->full[0] = UINT32_MAX;
+    if (warp->has_holes) memset(warp->defined, 0, slots * sizeof *warp->defined);
+    warp->has_holes = false;
     memset(warp->time, 0, sizeof warp->time);
     warp->time[warp->index] = 1;
 }

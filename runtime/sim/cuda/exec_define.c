@@ -1,10 +1,11 @@
 /* Definedness: which bits of which registers hold something that was ever computed.
  *
- * A register has a bit a lane, `full`, and where that is off a mask of the lane's defined bits. What
- * becomes of undefined bits is the instruction's rule (kcsim_define_rule): compilers pack a register
- * that was never written beside one that was and then use only the latter, and that is no finding;
- * so moves, shifts, fields, permutations and logic are followed bit by bit, packed arithmetic part
- * by part, sums and products upwards. Anything else of something undefined is undefined.
+ * A register has a bit a lane, `full`, and where that is off a mask of the lane's defined bits.
+ * What becomes of undefined bits is the instruction's rule (kcsim_define_rule): compilers pack a
+ * register that was never written beside one that was and then use only the latter, and that is no
+ * finding; so moves, shifts, fields, permutations and logic are followed bit by bit, packed
+ * arithmetic part by part, sums and products upwards. Anything else of something undefined is
+ * undefined.
  *
  *     mov.b64 %d, {%a, %b}   %a never written      defined: ffffffff00000000
  *     bfe.s64 %e, %d, 32, 8                        defined: all

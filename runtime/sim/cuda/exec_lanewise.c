@@ -262,7 +262,7 @@ void kcsim_do_pack(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
             uint64_t part =
                 insn->element == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * insn->element) - 1;
             for (uint32_t i = 0; i < insn->list_count; i++)
-                bits[lane] |= (kcsim_defined_bits(warp, insn->list[i], lane, insn->element) & part)
+                bits[lane] |= (kcsim_defined_bits(warp, insn->list[i], lane) & part)
                               << 8 * i * insn->element;
         }
         warp->full[insn->d.slot] |= all;
@@ -280,8 +280,8 @@ void kcsim_do_unpack(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint64_t bits[32];
     uint32_t full = warp->full[insn->a.slot];
     memcpy(source, kcsim_at(warp, insn->a), insn->bytes * 32u);
-    for (unsigned lane = 0; lane < 32; lane++)
-        bits[lane] = kcsim_defined_bits(warp, insn->a, lane, insn->bytes);
+    for (unsigned lane = 0; full != UINT32_MAX && lane < 32; lane++)
+        bits[lane] = kcsim_defined_bits(warp, insn->a, lane);
     for (uint32_t i = 0; i < insn->list_count; i++) {
         if (kcsim_is_absent(insn->list[i])) continue;
         for (unsigned lane = 0; lane < 32; lane++)

@@ -69,11 +69,11 @@ void kcsim_do_store_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
             for (uint32_t half = 0; half < 2; half++) {
                 uint32_t column, row = 8 * i + matrix_cell(lane, half, insn->extend, &column);
                 uint16_t element = (uint16_t)(values[lane] >> 16 * half);
-                uint64_t bits = kcsim_defined_bits(warp, insn->list[i], lane, 4) >> 16 * half;
+                uint64_t bits = kcsim_defined_bits(warp, insn->list[i], lane) >> 16 * half;
                 memcpy(kcsim_host(&access, row) + 2 * column, &element, 2);
                 if (!(access.shadowed >> row & 1)) continue;
-                kcsim_marks(&access, row)[2 * column] = bits & 1;
-                kcsim_marks(&access, row)[2 * column + 1] = bits >> 8 & 1;
+                kcsim_marks(&access, row)[2 * column] = (bits & 0xff) == 0xff;
+                kcsim_marks(&access, row)[2 * column + 1] = (bits >> 8 & 0xff) == 0xff;
             }
     }
     warp->block->changes++;
@@ -87,7 +87,7 @@ void kcsim_do_move_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mas
         for (uint32_t half = 0; half < 2; half++) {
             uint32_t row = 2 * (lane % 4) + half, column = lane / 4, from = 4 * row + column / 2;
             result[lane] |= (a[from] >> 16 * (column % 2) & 0xffff) << 16 * half;
-            bits[lane] |= (kcsim_defined_bits(warp, insn->a, from, 4) >> 16 * (column % 2) & 0xffff)
+            bits[lane] |= (kcsim_defined_bits(warp, insn->a, from) >> 16 * (column % 2) & 0xffff)
                           << 16 * half;
         }
     kcsim_put(warp, insn->d, result, 4, mask);

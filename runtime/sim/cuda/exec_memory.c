@@ -189,13 +189,13 @@ static void mark_stored(const kcsim_access *access) {
         uint32_t bad = access->mask & ~warp->full[insn->list[k].slot];
         for (; bad; bad &= bad - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(bad);
-            uint64_t bits =
-                insn->bytes > 8 ? 0 : kcsim_defined_bits(warp, insn->list[k], lane, insn->element);
+            uint64_t bits = insn->bytes > 8 ? 0 : kcsim_defined_bits(warp, insn->list[k], lane);
             uint64_t wanted = insn->bytes >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * insn->bytes) - 1;
             if ((bits & wanted) == wanted) continue;
             holes |= 1u << lane;
             for (uint32_t i = 0; access->shadowed >> lane & 1 && i < insn->bytes; i++)
-                kcsim_marks(access, lane)[k * insn->bytes + i] = i < 8 && bits >> 8 * i & 1;
+                kcsim_marks(access, lane)[k * insn->bytes + i] =
+                    i < 8 && (bits >> 8 * i & 0xff) == 0xff;
         }
     }
     if (!holes && access->shadowed == UINT32_MAX && access->span.dense && access->stride == 0) {

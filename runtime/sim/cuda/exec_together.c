@@ -67,7 +67,7 @@ void kcsim_do_shuffle(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         result[lane] = a[from];
         /* A lane that does not take part gives nothing. */
         if (!(mask & masks[lane] & 1u << from)) absent |= 1u << lane;
-        bits[lane] = kcsim_defined_bits(warp, insn->a, from, 4);
+        bits[lane] = kcsim_defined_bits(warp, insn->a, from);
     }
     kcsim_put(warp, insn->d, result, 4, mask);
     kcsim_put_predicate(warp, insn->d2, inside, mask);

@@ -107,6 +107,75 @@ static void test_uninitialized(void **state) {
                      "st.global.b32 [%d2], %r3;\nend:"), 32);
 }
 
+/* %r40 and %h30 are never written. What compilers do with the half of a register that nobody wrote is
+ * followed to the bit, as long as only the other half counts. */
+static void test_partly_defined(void **state) {
+    (void)state;
+#define LOW "mov.b64 %d5, {%r0, %r40};\n"
+#define HIGH "mov.b64 %d5, {%r40, %r0};\n"
+#define HALF "mov.b32 %r5, {%h1, %h30};\n"
+#define STORE32 "st.global.b32 [%d2], %r6;"
+#define STORE64 "st.global.b64 [%d2], %d6;"
+    static const struct {
+        const char *right, *broken; /* to be equal but for where the undefined bits end up */
+    } cases[] = {
+        {PTX_KERNEL(HIGH "bfe.s64 %d6, %d5, 32, 8;\n" STORE64),
+         PTX_KERNEL(HIGH "bfe.s64 %d6, %d5, 31, 8;\n" STORE64)},
+        {PTX_KERNEL(LOW "bfe.u64 %d6, %d5, 16, 16;\n" STORE64),
+         PTX_KERNEL(LOW "bfe.u64 %d6, %d5, 16, 17;\n" STORE64)},
+        {PTX_KERNEL(HIGH "bfi.b64 %d6, %d4, %d5, 0, 32;\n" STORE64),
+         PTX_KERNEL(HIGH "bfi.b64 %d6, %d4, %d5, 0, 31;\n" STORE64)},
+        {PTX_KERNEL(HIGH "mov.b64 {_, %r6}, %d5;\n" STORE32),
+         PTX_KERNEL(HIGH "mov.b64 {%r6, _}, %d5;\n" STORE32)},
+        {PTX_KERNEL(HIGH "shr.s64 %d6, %d5, 32;\n" STORE64),
+         PTX_KERNEL(LOW "shr.s64 %d6, %d5, 32;\n" STORE64)},
+        {PTX_KERNEL(LOW "shl.b64 %d6, %d5, 32;\n" STORE64),
+         PTX_KERNEL(LOW "shl.b64 %d6, %d5, 31;\n" STORE64)},
+        {PTX_KERNEL("shl.b32 %r5, %r40, 4;\nand.b32 %r6, %r5, 15;\n" STORE32),
+         PTX_KERNEL("shl.b32 %r5, %r40, 3;\nand.b32 %r6, %r5, 15;\n" STORE32)},
+        {PTX_KERNEL("shf.l.wrap.b32 %r6, %r0, %r40, 32;\nshf.r.clamp.b32 %r6, %r40, %r0, 32;\n" STORE32),
+         PTX_KERNEL("shf.r.clamp.b32 %r6, %r40, %r0, 31;\n" STORE32)},
+        {PTX_KERNEL("prmt.b32 %r6, %r0, %r40, 0x3a10;\n" STORE32),
+         PTX_KERNEL("prmt.b32 %r6, %r0, %r40, 0x3f10;\n" STORE32)},
+        {PTX_KERNEL("or.b32 %r6, %r40, -1;\n" STORE32),
+         PTX_KERNEL("or.b32 %r6, %r40, -2;\n" STORE32)},
+        /* (a & b) | (~a & c): where a is 0, b does not matter */
+        {PTX_KERNEL("mov.b32 %r5, 0;\nlop3.b32 %r6, %r5, %r40, %r0, 0xca;\n" STORE32),
+         PTX_KERNEL("mov.b32 %r5, 1;\nlop3.b32 %r6, %r5, %r40, %r0, 0xca;\n" STORE32)},
+        {PTX_KERNEL("cvt.u16.u32 %h1, %r0;\n" HALF "cvt.s32.s8 %r6, %r5;\n" STORE32),
+         PTX_KERNEL("cvt.u16.u32 %h1, %r0;\n" HALF "cvt.s64.s32 %d6, %r5;\n" STORE64)},
+        {PTX_KERNEL("cvt.u16.u32 %h1, %r0;\n" HALF "cvt.rn.f32.u16 %r6, %r5;\n" STORE32),
+         PTX_KERNEL("cvt.u16.u32 %h1, %r0;\n" HALF "cvt.rn.f32.u32 %r6, %r5;\n" STORE32)},
+        {PTX_KERNEL("cvt.u16.u32 %h1, %r0;\n" HALF "mad.lo.s32 %r6, %r5, 3, %r5;\nst.global.b16 [%d2], %r6;"),
+         PTX_KERNEL("cvt.u16.u32 %h1, %r0;\n" HALF "mad.lo.s32 %r6, %r5, 3, %r5;\n" STORE32)},
+        {PTX_KERNEL("cvt.u16.u32 %h1, %r0;\n" HALF "add.f16x2 %r6, %r5, %r5;\nst.global.b16 [%d2], %r6;"),
+         PTX_KERNEL("cvt.u16.u32 %h1, %r0;\n" HALF "add.f16x2 %r6, %r5, %r5;\n" STORE32)},
+        {PTX_KERNEL("cvt.rn.f16x2.f32 %r6, %r40, %r0;\nst.global.b16 [%d2], %r6;"),
+         PTX_KERNEL("cvt.rn.f16x2.f32 %r6, %r0, %r40;\nst.global.b16 [%d2], %r6;")},
+        {PTX_KERNEL("bfe.u32 %r6, %r0, 3, 4;\n" STORE32),
+         PTX_KERNEL("bfe.u32 %r6, %r0, %r40, 4;\n" STORE32)},
+        {PTX_KERNEL("setp.eq.b32 %p1, %r0, 3;\nselp.b32 %r6, %r0, 1, %p1;\n" STORE32),
+         PTX_KERNEL("setp.eq.b32 %p1, %r40, 3;\nselp.b32 %r6, %r0, 1, %p1;\n" STORE32)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        right(cases[i].right, 32);
+        broken(cases[i].broken, 32, "uninitialized", NULL);
+    }
+}
+
+/* A block knows nothing of the registers of the one that ran before it. */
+static void test_blocks_begin_undefined(void **state) {
+    (void)state;
+    kcsim_options options = kcsim_options_default();
+    options.host_threads = 1;
+    run_with(&options,
+             PTX_KERNEL("mov.u32 %r7, %ctaid.x;\nsetp.ne.b32 %p1, %r7, 0;\nmul.wide.u32 %d5, %r7, 256;\n"
+                        "add.s64 %d2, %d2, %d5;\n@%p1 bra store;\n" HALF
+                        "and.b32 %r5, %r5, 0;\nmov.b32 {%h2, %h3}, %r5;\nmov.b32 %r5, {%h2, %h30};\n"
+                        "store: st.global.b16 [%d2], %r5;"),
+             2, 32, 0, (expectation){"uninitialized", "\"block\": [1, 0, 0]"});
+}
+
 static void test_shared_races(void **state) {
     (void)state;
     /* warp 1 reads what warp 0 wrote */
@@ -285,7 +354,7 @@ static void test_findings_repeat(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_out_of_bounds), cmocka_unit_test(test_freed_memory),  cmocka_unit_test(test_misaligned),
-        cmocka_unit_test(test_uninitialized), cmocka_unit_test(test_shared_races),  cmocka_unit_test(test_races_between_blocks), cmocka_unit_test(test_barrier_divergence),
+        cmocka_unit_test(test_uninitialized), cmocka_unit_test(test_partly_defined), cmocka_unit_test(test_blocks_begin_undefined), cmocka_unit_test(test_shared_races),  cmocka_unit_test(test_races_between_blocks), cmocka_unit_test(test_barrier_divergence),
         cmocka_unit_test(test_deadlock),      cmocka_unit_test(test_trap),          cmocka_unit_test(test_launch_limits),
         cmocka_unit_test(test_options),       cmocka_unit_test(test_findings_repeat),
     };
