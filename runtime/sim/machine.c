@@ -67,6 +67,12 @@ const kcsim_options *kcsim_machine_options(const kcsim_machine *machine) {
     return &machine->options;
 }
 
+void kcsim_machine_set_seed(kcsim_machine *machine, uint64_t seed) {
+    pthread_mutex_lock(&machine->lock);
+    machine->options.seed = seed;
+    pthread_mutex_unlock(&machine->lock);
+}
+
 const char *kcsim_last_fault(const kcsim_machine *machine) {
     return machine->fault;
 }

@@ -81,6 +81,8 @@ kcsim_machine *kcsim_machine_create(const kcsim_arch *arch, const kcsim_options 
 void kcsim_machine_destroy(kcsim_machine *machine); /* modules and memory too; NULL is fine */
 const kcsim_arch *kcsim_machine_arch(const kcsim_machine *machine);
 const kcsim_options *kcsim_machine_options(const kcsim_machine *machine); /* zeros filled in */
+/* The scheduler's seed of launches that begin from now on. */
+void kcsim_machine_set_seed(kcsim_machine *machine, uint64_t seed);
 
 /* ---- global memory ------------------------------------------------------------------------------
  * Addresses are at least 256-byte aligned, never 0, never reused while anything could still hold
@@ -127,10 +129,10 @@ typedef struct kcsim_function_info {
     const char *name; /* owned by the module */
     size_t param_count;
     const kcsim_param *params;
-    size_t param_bytes; /* offset + size of the last one */
-    int max_threads; /* per block: .reqntid, else .maxntid, else 1024 */
-    int reqntid[3];  /* 0s when the kernel asks for none */
-    int cluster[3];  /* 0s when none */
+    size_t param_bytes;   /* offset + size of the last one */
+    int max_threads;      /* per block: .reqntid, else .maxntid, else 1024 */
+    int reqntid[3];       /* 0s when the kernel asks for none */
+    int cluster[3];       /* 0s when none */
     size_t static_shared; /* bytes */
     size_t local_bytes;   /* per thread */
     size_t const_bytes;

@@ -7,7 +7,6 @@
  * A child forked after cuInit gets NOT_INITIALIZED from every call, as with the real driver; a
  * child forked before may initialise for itself. */
 #include "runtime/sim/cuda/driver.h"
-#include "runtime/sim/state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -220,10 +219,7 @@ static void seed_machine(driver_device *device, uint64_t seed) {
     device->options.seed = seed;
     kcsim_machine *machine = device->machine;
     driver_unlock();
-    if (machine == NULL) return;
-    pthread_mutex_lock(&machine->lock);
-    machine->options.seed = seed; /* a launch reads it when it starts */
-    pthread_mutex_unlock(&machine->lock);
+    if (machine != NULL) kcsim_machine_set_seed(machine, seed);
 }
 
 void driver_set_seed(uint64_t seed) {

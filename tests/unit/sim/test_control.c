@@ -214,6 +214,31 @@ static void test_blocks_wait_for_blocks(void **state) {
     }
 }
 
+/* The order in which eight warps come to an atomic: the seed's, whether given at first or later. */
+static void order_of_warps(machine_test *test, uint32_t order[8]) {
+    const uint32_t zero = 0;
+    machine_write(test, test->in, &zero, sizeof zero);
+    assert_int_equal(machine_launch(test, 1, 256, 0), KCSIM_OK);
+    for (int warp = 0; warp < 8; warp++)
+        memcpy(&order[warp], kcsim_mem_host(test->machine, test->out + (uint64_t)warp * 256, 4), 4);
+}
+
+static void test_seed(void **state) {
+    static const char ptx[] = PTX_KERNEL("atom.global.add.u32 %r1, [%d1], 1;\nst.global.b32 [%d2], %r1;");
+    uint32_t first[8], second[8], again[8];
+    (void)state;
+    machine_test test = machine_open(NULL, "sm_90a", ptx, 2048);
+    order_of_warps(&test, first);
+    kcsim_machine_set_seed(test.machine, 12345);
+    assert_int_equal(kcsim_machine_options(test.machine)->seed, 12345);
+    order_of_warps(&test, second);
+    kcsim_machine_set_seed(test.machine, 0);
+    order_of_warps(&test, again);
+    assert_memory_not_equal(first, second, sizeof first);
+    assert_memory_equal(first, again, sizeof first);
+    machine_close(&test);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_divergence),      cmocka_unit_test(test_branch_index),
@@ -221,7 +246,7 @@ int main(void) {
         cmocka_unit_test(test_shuffles),        cmocka_unit_test(test_half_warps),
         cmocka_unit_test(test_votes),           cmocka_unit_test(test_block_sum),
         cmocka_unit_test(test_named_barriers),  cmocka_unit_test(test_barrier_reduction),
-        cmocka_unit_test(test_blocks_wait_for_blocks),
+        cmocka_unit_test(test_blocks_wait_for_blocks), cmocka_unit_test(test_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
