@@ -271,23 +271,31 @@ static void set_hero(cluster *c, kc_op *op, kc_value *result) {
     for (int i = 0; i < axes->count; i++) c->axis_reduced[axes->integers[i]] = true;
 }
 
-// The first heavy op above v, through ops that keep axes in place, whose space the result has.
-static bool find_hero(fuser *f, cluster *c, kc_value *v, kc_value *result, bool *seen) {
-    if (!v->def || is_cut(f, v) || seen[v->def->order]) return false;
+// Whether a fusion of `op` can give the result; then it is the hero.
+static bool suits(fuser *f, cluster *c, kc_op *op, kc_value *result) {
+    int map[KC_MAX_RANK];
+    set_hero(c, op, result);
+    bool ok = is_contraction(op) ? soft_reshape(f->pool, &kc_result(op, 0)->type, &result->type, map)
+                                 : result_map(f, c, &result->type, map);
+    if (!ok) set_hero(c, NULL, result);
+    return ok;
+}
+
+// Marks the ops above v that ops which keep axes in place lead to, heavy ones included.
+static void reach(fuser *f, kc_value *v, bool *seen) {
+    if (!v->def || is_cut(f, v) || seen[v->def->order]) return;
     seen[v->def->order] = true;
-    if (heavy(v->def)) {
-        int map[KC_MAX_RANK], where[KC_MAX_RANK];
-        set_hero(c, v->def, result);
-        bool ok = is_contraction(v->def) ? soft_reshape(f->pool, &v->type, &result->type, where)
-                                         : result_map(f, c, &result->type, map);
-        if (ok) return true;
-        set_hero(c, NULL, result);
-        return false;
-    }
-    if (!soft(f, v->def)) return false;
-    for (int i = 0; i < v->def->n_operands; i++)
-        if (find_hero(f, c, kc_operand(v->def, i), result, seen)) return true;
-    return false;
+    if (heavy(v->def) || !soft(f, v->def)) return;
+    for (int i = 0; i < v->def->n_operands; i++) reach(f, kc_operand(v->def, i), seen);
+}
+
+// The last heavy op before the result whose space the result has.
+static void find_hero(fuser *f, cluster *c, kc_value *result) {
+    bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
+    set_hero(c, NULL, result);
+    reach(f, result, seen);
+    for (kc_op *op = f->func->body->last; op; op = op->previous)
+        if (op->order < f->n_ops && seen[op->order] && heavy(op) && suits(f, c, op, result)) return;
 }
 
 // Before a reduction's operand is taken in, a contraction inside it is cut off with the elementwise work that follows it:
@@ -311,16 +319,15 @@ static void form(fuser *f, cluster *c, kc_value *result) {
     f->forming = result;
     do {
         int map[KC_MAX_RANK];
-        bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
         *c = (cluster){.results = {result}, .n_results = 1};
         c->ops = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
         c->maps = kc_arena_alloc(f->pass->scratch, sizeof *c->maps * (size_t)(f->n_ops + 1));
-        set_hero(c, NULL, result);
-        find_hero(f, c, result, result, seen);
+        find_hero(f, c, result);
         if (c->hero && !is_contraction(c->hero)) cut_under_reductions(f, c);
         result_map(f, c, &result->type, map);
         gather(f, c, result, map, false);
     } while (took_in_a_cut(f, c));
+    if (c->hero && !c->ops[c->hero->order]) set_hero(c, NULL, result); // it was asked for along other axes
     f->forming = NULL;
 }
 
@@ -366,13 +373,20 @@ static bool share(fuser *f, const cluster *a, const cluster *b) {
     return false;
 }
 
+// A value that one takes in and the other is given: merged, it would be computed along the wrong axes.
+static bool disagree(const cluster *a, const cluster *b) {
+    for (int i = 0; i < b->n_inputs; i++)
+        if (b->inputs[i]->def && a->ops[b->inputs[i]->def->order]) return true;
+    return false;
+}
+
 static bool may_merge(fuser *f, const cluster *a, const cluster *b) {
     if (a->n_results + b->n_results > MAX_RESULTS) return false;
     if (!a->hero != !b->hero || (a->hero && a->hero->code != b->hero->code)) return false;
     if (a->hero && is_contraction(a->hero) && a->hero != b->hero) return false;
     if (a->hero && !is_contraction(a->hero) && !same_space(f, a, b->hero)) return false;
     if ((!a->hero || is_contraction(a->hero)) && !kc_type_same_shape(f->pool, &a->results[0]->type, &b->results[0]->type)) return false;
-    return share(f, a, b) && !waits_for(f, a, b) && !waits_for(f, b, a);
+    return share(f, a, b) && !disagree(a, b) && !disagree(b, a) && !waits_for(f, a, b) && !waits_for(f, b, a);
 }
 
 static void merge(fuser *f, cluster *a, cluster *b) {

@@ -7,7 +7,7 @@
 #include "compiler/verify/verify.h"
 
 enum { MOST_VALUES = 24, MOST_CASES = 400, USUAL_TILE = 32, PRIME = 37 };
-enum { MOST_WORK = 1 << 22, MOST_ELEMENTS = 1 << 20 };
+enum { MOST_WORK = 1 << 22, MOST_ELEMENTS = 1 << 21 };
 
 // What is known about one symbol.
 typedef struct {
