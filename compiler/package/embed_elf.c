@@ -1,10 +1,10 @@
 // ELF64, little endian: .rodata with the package and its size, two global symbols, and the note
 // that no executable stack is wanted. Written field by field, so that the builder's own byte order
 // and headers do not matter.
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/package/bytes.h"
 #include "compiler/package/embed.h"
 
 enum { HEADER_BYTES = 64, SECTION_BYTES = 64, SYMBOL_BYTES = 24, ALIGNMENT = 16 };
@@ -27,58 +27,48 @@ kc_host kc_host_own(void) {
 #endif
 }
 
-static void number(FILE *out, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; i++)
-        fputc((int)(value >> 8 * i & 0xFF), out);
-}
-
-static void zeros(FILE *out, uint64_t n) {
-    while (n--)
-        fputc(0, out);
-}
-
 static uint64_t aligned(uint64_t n) {
     return (n + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
 static void write_header(FILE *out, kc_host host, uint64_t sections_at) {
     fwrite("\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 1, 16, out);
-    number(out, 1, 2); // relocatable
-    number(out, host == KC_HOST_AARCH64 ? 183 : 62, 2);
-    number(out, 1, 4);
-    number(out, 0, 8); // no entry point
-    number(out, 0, 8); // no program headers
-    number(out, sections_at, 8);
-    number(out, 0, 4);
-    number(out, HEADER_BYTES, 2);
-    number(out, 0, 2);
-    number(out, 0, 2);
-    number(out, SECTION_BYTES, 2);
-    number(out, SECTIONS, 2);
-    number(out, SHSTRTAB, 2);
+    kc_bytes_number(out, 1, 2); // relocatable
+    kc_bytes_number(out, host == KC_HOST_AARCH64 ? 183 : 62, 2);
+    kc_bytes_number(out, 1, 4);
+    kc_bytes_number(out, 0, 8); // no entry point
+    kc_bytes_number(out, 0, 8); // no program headers
+    kc_bytes_number(out, sections_at, 8);
+    kc_bytes_number(out, 0, 4);
+    kc_bytes_number(out, HEADER_BYTES, 2);
+    kc_bytes_number(out, 0, 2);
+    kc_bytes_number(out, 0, 2);
+    kc_bytes_number(out, SECTION_BYTES, 2);
+    kc_bytes_number(out, SECTIONS, 2);
+    kc_bytes_number(out, SHSTRTAB, 2);
 }
 
 static void write_symbol(FILE *out, uint64_t name, uint64_t value, uint64_t size) {
     enum { GLOBAL_OBJECT = 1 << 4 | 1 };
-    number(out, name, 4);
-    number(out, GLOBAL_OBJECT, 1);
-    number(out, 0, 1); // default visibility
-    number(out, RODATA, 2);
-    number(out, value, 8);
-    number(out, size, 8);
+    kc_bytes_number(out, name, 4);
+    kc_bytes_number(out, GLOBAL_OBJECT, 1);
+    kc_bytes_number(out, 0, 1); // default visibility
+    kc_bytes_number(out, RODATA, 2);
+    kc_bytes_number(out, value, 8);
+    kc_bytes_number(out, size, 8);
 }
 
 static void write_section(FILE *out, const section *s) {
-    number(out, s->name, 4);
-    number(out, s->type, 4);
-    number(out, s->flags, 8);
-    number(out, 0, 8);
-    number(out, s->offset, 8);
-    number(out, s->size, 8);
-    number(out, s->link, 4);
-    number(out, s->info, 4);
-    number(out, s->align, 8);
-    number(out, s->entry, 8);
+    kc_bytes_number(out, s->name, 4);
+    kc_bytes_number(out, s->type, 4);
+    kc_bytes_number(out, s->flags, 8);
+    kc_bytes_number(out, 0, 8);
+    kc_bytes_number(out, s->offset, 8);
+    kc_bytes_number(out, s->size, 8);
+    kc_bytes_number(out, s->link, 4);
+    kc_bytes_number(out, s->info, 4);
+    kc_bytes_number(out, s->align, 8);
+    kc_bytes_number(out, s->entry, 8);
 }
 
 static uint32_t name_of(const char *section_name) {
@@ -106,15 +96,15 @@ void kc_embed_write_object(FILE *out, kc_host host, const char *module, const vo
     };
     write_header(out, host, end);
     fwrite(package, 1, size, out);
-    zeros(out, count_at - size);
-    number(out, size, 8);
-    zeros(out, symbols - HEADER_BYTES - data);
-    zeros(out, SYMBOL_BYTES);
+    kc_bytes_zeros(out, count_at - size);
+    kc_bytes_number(out, size, 8);
+    kc_bytes_zeros(out, symbols - HEADER_BYTES - data);
+    kc_bytes_zeros(out, SYMBOL_BYTES);
     write_symbol(out, 1, 0, size);
     write_symbol(out, 1 + first, count_at, 8);
     fprintf(out, "%ckc_%s_kcb%ckc_%s_kcb_size%c", 0, module, 0, module, 0);
     fwrite(section_names, 1, sizeof section_names, out);
-    zeros(out, end - names - sizeof section_names);
+    kc_bytes_zeros(out, end - names - sizeof section_names);
     for (int i = 0; i < SECTIONS; i++)
         write_section(out, &sections[i]);
 }

@@ -167,22 +167,6 @@ static bool check(linker *l) {
 
 // ---- the joined manifest ------------------------------------------------------------------------
 
-static void write_target(linker *l, kc_json *j, int file, const kcrt_json *target) {
-    kc_json_open(j, '{');
-    for (const kcrt_json *item = target->first; item; item = item->next) {
-        kc_json_key(j, item->key);
-        if (strcmp(item->key, "images")) {
-            kc_json_copy(j, item);
-            continue;
-        }
-        kc_json_open(j, '[');
-        for (const kcrt_json *index = item->first; index; index = index->next)
-            kc_json_int(j, l->place[file][index->integer]);
-        kc_json_close(j, ']');
-    }
-    kc_json_close(j, '}');
-}
-
 static void write_targets(linker *l, kc_json *j, const char *name) {
     kc_json_key(j, "targets");
     kc_json_open(j, '[');
@@ -192,7 +176,7 @@ static void write_targets(linker *l, kc_json *j, const char *name) {
             i < 0 ? NULL : kcrt_json_get(kc_json_item(functions_of(l->files[f]), i), "targets");
         for (const kcrt_json *target = targets ? targets->first : NULL; target;
              target = target->next)
-            write_target(l, j, f, target);
+            kc_package_copy_target(j, target, l->place[f]);
     }
     kc_json_close(j, ']');
 }

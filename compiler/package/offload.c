@@ -2,20 +2,11 @@
 // padding.
 #include "compiler/package/offload.h"
 
-#include <stdint.h>
 #include <string.h>
 
+#include "compiler/package/bytes.h"
+
 enum { HEADER_BYTES = 32, ENTRY_BYTES = 40, PAIR_BYTES = 16, PAIRS = 3 };
-
-static void write_number(FILE *out, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; i++)
-        fputc((int)(value >> 8 * i & 0xFF), out);
-}
-
-static void write_zeros(FILE *out, size_t n) {
-    while (n--)
-        fputc(0, out);
-}
 
 static size_t padded(size_t n) {
     return (n + 7) & ~(size_t)7;
@@ -41,26 +32,26 @@ void kc_offload_write(FILE *out, const kc_offload_image *image) {
         table_size += strlen(strings[i]) + 1;
     size_t at = padded(table + table_size), total = padded(at + image->size);
     fwrite("\x10\xff\x10\xad", 1, 4, out);
-    write_number(out, 1, 4);
-    write_number(out, total, 8);
-    write_number(out, HEADER_BYTES, 8);
-    write_number(out, ENTRY_BYTES, 8);
-    write_number(out, (uint64_t)image_kind(image->role), 2);
-    write_number(out, (uint64_t)offload_kind(image->triple), 2);
-    write_number(out, 0, 4); // flags
-    write_number(out, map, 8);
-    write_number(out, PAIRS, 8);
-    write_number(out, at, 8);
-    write_number(out, image->size, 8);
+    kc_bytes_number(out, 1, 4);
+    kc_bytes_number(out, total, 8);
+    kc_bytes_number(out, HEADER_BYTES, 8);
+    kc_bytes_number(out, ENTRY_BYTES, 8);
+    kc_bytes_number(out, (uint64_t)image_kind(image->role), 2);
+    kc_bytes_number(out, (uint64_t)offload_kind(image->triple), 2);
+    kc_bytes_number(out, 0, 4); // flags
+    kc_bytes_number(out, map, 8);
+    kc_bytes_number(out, PAIRS, 8);
+    kc_bytes_number(out, at, 8);
+    kc_bytes_number(out, image->size, 8);
     size_t string = table + 1; // the table starts with a NUL
     for (int i = 0; i < 2 * PAIRS; i++) {
-        write_number(out, string, 8);
+        kc_bytes_number(out, string, 8);
         string += strlen(strings[i]) + 1;
     }
     fputc(0, out);
     for (int i = 0; i < 2 * PAIRS; i++)
         fwrite(strings[i], 1, strlen(strings[i]) + 1, out);
-    write_zeros(out, at - (table + table_size));
+    kc_bytes_zeros(out, at - (table + table_size));
     fwrite(image->data, 1, image->size, out);
-    write_zeros(out, total - (at + image->size));
+    kc_bytes_zeros(out, total - (at + image->size));
 }

@@ -93,3 +93,19 @@ void kc_json_copy(kc_json *j, const kcrt_json *value) {
         break;
     }
 }
+
+void kc_package_copy_target(kc_json *j, const kcrt_json *target, const int *place) {
+    kc_json_open(j, '{');
+    for (const kcrt_json *item = target->first; item; item = item->next) {
+        kc_json_key(j, item->key);
+        if (strcmp(item->key, "images")) {
+            kc_json_copy(j, item);
+            continue;
+        }
+        kc_json_open(j, '[');
+        for (const kcrt_json *index = item->first; index; index = index->next)
+            if (place[index->integer] >= 0) kc_json_int(j, place[index->integer]);
+        kc_json_close(j, ']');
+    }
+    kc_json_close(j, '}');
+}

@@ -33,5 +33,7 @@ const kcrt_json *kc_json_item(const kcrt_json *list, int index);
 const char *kc_json_text_or(const kcrt_json *object, const char *key, const char *otherwise);
 // Writes a value that was read.
 void kc_json_copy(kc_json *, const kcrt_json *);
+// Writes an item of `targets`, its images renumbered: image i becomes place[i]; -1 leaves it out.
+void kc_package_copy_target(kc_json *, const kcrt_json *target, const int *place);
 
 #endif

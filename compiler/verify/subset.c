@@ -11,36 +11,22 @@ typedef struct {
     const kc_package_file *file;
     int images[64]; // of the package
     int n;
+    int *place; // by image of the package: its index in images, or -1
 } selection;
 
+static void select_image(selection *s, int image) {
+    if (s->place[image] >= 0) return;
+    s->place[image] = s->n;
+    s->images[s->n++] = image;
+}
+
 static void select_images(selection *s, const kcrt_signature *function, const kcrt_target *target) {
+    for (int i = 0; i < s->file->manifest.image_count; i++)
+        s->place[i] = -1;
     for (int i = 0; i < target->image_count && s->n < 60; i++)
         if (strcmp(s->file->manifest.images[target->images[i]].role, "cubin"))
-            s->images[s->n++] = target->images[i];
-    if (function->ir >= 0) s->images[s->n++] = function->ir;
-}
-
-static int place_of(const selection *s, int image) {
-    for (int i = 0; i < s->n; i++)
-        if (s->images[i] == image) return i;
-    return -1;
-}
-
-static void write_target(const selection *s, kc_json *j, const kcrt_json *target) {
-    kc_json_open(j, '{');
-    for (const kcrt_json *item = target->first; item; item = item->next) {
-        kc_json_key(j, item->key);
-        if (strcmp(item->key, "images")) {
-            kc_json_copy(j, item);
-            continue;
-        }
-        kc_json_open(j, '[');
-        for (const kcrt_json *index = item->first; index; index = index->next)
-            if (place_of(s, (int)index->integer) >= 0)
-                kc_json_int(j, place_of(s, (int)index->integer));
-        kc_json_close(j, ']');
-    }
-    kc_json_close(j, '}');
+            select_image(s, target->images[i]);
+    if (function->ir >= 0) select_image(s, function->ir);
 }
 
 static void write_function(const selection *s, kc_json *j, const kcrt_json *function, int target) {
@@ -48,10 +34,10 @@ static void write_function(const selection *s, kc_json *j, const kcrt_json *func
     for (const kcrt_json *item = function->first; item; item = item->next) {
         kc_json_key(j, item->key);
         if (!strcmp(item->key, "ir")) {
-            kc_json_int(j, place_of(s, (int)item->integer));
+            kc_json_int(j, s->place[item->integer]);
         } else if (!strcmp(item->key, "targets")) {
             kc_json_open(j, '[');
-            write_target(s, j, kc_json_item(item, target));
+            kc_package_copy_target(j, kc_json_item(item, target), s->place);
             kc_json_close(j, ']');
         } else {
             kc_json_copy(j, item);
@@ -83,7 +69,9 @@ static void write_manifest(const selection *s, FILE *out, int function, int targ
 
 char *kc_verify_subset(const kc_package_file *file, int function, int target, size_t *size) {
     const kcrt_signature *f = &file->manifest.functions[function];
-    selection s = {.file = file};
+    selection s = {.file = file,
+                   .place = calloc((size_t)file->manifest.image_count + 1, sizeof(int))};
+    if (!s.place) kc_bug("out of memory");
     select_images(&s, f, &f->targets[target]);
     char *manifest = NULL, *package = NULL;
     size_t manifest_size = 0;
@@ -101,5 +89,6 @@ char *kc_verify_subset(const kc_package_file *file, int function, int target, si
     }
     fclose(out);
     free(manifest);
+    free(s.place);
     return package;
 }
