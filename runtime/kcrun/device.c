@@ -7,27 +7,29 @@
 #include "runtime/kcrun/task.h"
 #include "runtime/object.h"
 
+static void say(const task *t, const char *what, const char *format, va_list args) {
+    fprintf(stderr, "%s: %s: ", t->options->program, what);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
 bool kcrun_task_error(const task *t, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "%s: error: ", t->options->program);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    say(t, "error", format, args);
     va_end(args);
     return false;
-}
-
-bool kcrun_task_fail(const task *t) {
-    return kcrun_task_error(t, "%s", kcrt_last_error());
 }
 
 void kcrun_task_note(const task *t, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "%s: note: ", t->options->program);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    say(t, "note", format, args);
     va_end(args);
+}
+
+bool kcrun_task_fail(const task *t) {
+    return kcrun_task_error(t, "%s", kcrt_last_error());
 }
 
 // Only the function that is wanted is loaded: others may have no image for this device.
