@@ -14,8 +14,6 @@ LLVM_CONFIG ?= llvm-config-$(LLVM)
 
 OPT        ?= -O2
 WARN       := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-# Instrumented code makes gcc see paths that are not there.
-WARN       += $(if $(SAN),-Wno-error=clobbered -Wno-error=maybe-uninitialized)
 CFLAGS_ALL  = -std=c11 $(OPT) -g $(WARN) -fPIC -fvisibility=hidden -ffp-contract=off -D_GNU_SOURCE -I. -I$(BUILD)/gen $(SAN) $(CFLAGS)
 DEPFLAGS    = -MMD -MP
 LDFLAGS_ALL = -fuse-ld=lld $(SAN) $(LDFLAGS)
