@@ -9,7 +9,7 @@
 
 enum {
     THREADS_OF_A_MAP = 128, VECTORS_A_THREAD = 2, LARGEST_WHOLE_ROW = 8192, ELEMENTS_A_ROW_THREAD = 16,
-    MOST_A_THREAD = 128, MOST_EXTENT = 16384, MOST_REPETITIONS = 15,
+    MOST_A_THREAD = 128, MOST_EXTENT = 16384, MOST_REPETITIONS = 15, MOST_PRODUCTS = 4096,
 };
 
 static int64_t power_of_two_at_least(int64_t n) {
@@ -298,13 +298,24 @@ static bool is_power_of_two(int64_t n) {
     return n > 0 && (n & (n - 1)) == 0;
 }
 
+static int64_t most_warps(const kc_tiler *t) {
+    return kc_attr_int(t->kernel, KC_ATTR_WARPS, t->pass->target->attributes.max_num_threads / t->pass->target->attributes.warp_size);
+}
+
 // The whole tile is held in registers, spread over the threads of a block.
 static bool fits_registers(kc_tiler *t, int64_t elements) {
-    int64_t warps = kc_attr_int(t->kernel, KC_ATTR_WARPS, t->pass->target->attributes.max_num_threads / t->pass->target->attributes.warp_size);
-    int64_t a_thread = elements / (warps * t->pass->target->attributes.warp_size);
+    int64_t warps = most_warps(t), a_thread = elements / (warps * t->pass->target->attributes.warp_size);
     if (a_thread <= MOST_A_THREAD) return true;
     return refuse(t, kc_arena_printf(t->pass->scratch, "%lld elements over %lld warps are %lld a thread; at most %d fit its registers (a smaller tile or more warps)",
                                      (long long)elements, (long long)warps, (long long)a_thread, MOST_A_THREAD));
+}
+
+// A step of the loop is unrolled: its size decides how long compiling takes.
+static bool fits_unrolling(kc_tiler *t, const int64_t *tile) {
+    int64_t threads = most_warps(t) * t->pass->target->attributes.warp_size, products = tile[0] * tile[1] / threads * tile[2];
+    if (products <= MOST_PRODUCTS) return true;
+    return refuse(t, kc_arena_printf(t->pass->scratch, "a step of %lld products a thread is more than the %d that are unrolled; a smaller k or more warps",
+                                     (long long)products, MOST_PRODUCTS));
 }
 
 static bool check_contraction_tile(kc_tiler *t, const kc_attr *tile) {
@@ -312,7 +323,7 @@ static bool check_contraction_tile(kc_tiler *t, const kc_attr *tile) {
     for (int i = 0; i < 3; i++)
         if (tile->integers[i] < 1 || tile->integers[i] > MOST_EXTENT || tile->integers[i] / (tile->integers[i] & -tile->integers[i]) > MOST_REPETITIONS)
             return refuse(t, kc_arena_printf(t->pass->scratch, "extents are from 1 to %d, a power of two times an odd number up to %d", MOST_EXTENT, MOST_REPETITIONS));
-    return fits_registers(t, tile->integers[0] * tile->integers[1]);
+    return fits_registers(t, tile->integers[0] * tile->integers[1]) && fits_unrolling(t, tile->integers);
 }
 
 static bool check_map_tile(kc_tiler *t, const kc_attr *tile) {
