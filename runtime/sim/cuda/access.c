@@ -268,19 +268,13 @@ static void note_conflicts(const kcsim_access *access) {
     }
 }
 
-void kcsim_access_race(kcsim_access *access) {
+/* Lanes of a shared access that no barrier orders after another warp's. */
+static uint32_t racing_lanes(kcsim_access *access) {
     kcsim_race *race = access->warp->block->race;
     ptx_modifier semantics = ptx_has(access->insn->source, PTX_GROUP_SEMANTICS);
     bool strong = semantics != PTX_M_NONE && semantics != PTX_M_WEAK;
     char text[96];
-    if (access->space == PTX_SPACE_GLOBAL && access->mask &&
-        access->warp->block->launch->conflicts) {
-        note_conflicts(access);
-        return;
-    }
-    if (!race || access->space != PTX_SPACE_SHARED ||
-        (strong && access->kind != KCSIM_ACCESS_ATOMIC))
-        return;
+    if (!race || (strong && access->kind != KCSIM_ACCESS_ATOMIC)) return 0;
     if (access->kind == KCSIM_ACCESS_WRITE && access->insn->kind == KCSIM_DO_STORE &&
         has_duplicates(access))
         report(access, KCSIM_FINDING_RACE, colliding_lanes(access),
@@ -294,9 +288,43 @@ void kcsim_access_race(kcsim_access *access) {
         if (!bad) first = other;
         bad |= 1u << lane;
     }
-    if (!bad) return;
+    if (!bad) return 0;
     if (first < KCSIM_LANES)
         snprintf(text, sizeof text, "warp %u used it too, and no barrier lies between", first);
     else snprintf(text, sizeof text, "several warps used it too, and no barrier lies between");
     report(access, KCSIM_FINDING_RACE, bad, text);
+    return bad;
+}
+
+/* Lanes that touch what a copy may still be writing. */
+static void find_copies(kcsim_access *access, uint32_t lanes) {
+    const kcsim_copies *copies = access->warp->block->copies;
+    uint32_t bad = 0, thread = 0, first = 0;
+    kcsim_copy_state how = KCSIM_COPY_DONE;
+    char text[96];
+    EACH_LANE(lane, lanes) {
+        kcsim_copy_state state =
+            kcsim_copies_look(copies, access->warp, access->address[lane], access->size, &thread);
+        if (state == KCSIM_COPY_DONE) continue;
+        if (!bad) {
+            first = thread;
+            how = state;
+        }
+        bad |= 1u << lane;
+    }
+    if (!bad) return;
+    snprintf(text, sizeof text, "lane %u of warp %u copies to it and %s", first % KCSIM_LANES,
+             first / KCSIM_LANES,
+             how == KCSIM_COPY_IN_FLIGHT ? "has not waited for that copy"
+                                         : "waited, but no barrier lies between");
+    report(access, KCSIM_FINDING_ASYNC_IN_FLIGHT, bad, text);
+}
+
+void kcsim_access_race(kcsim_access *access) {
+    const kcsim_block *block = access->warp->block;
+    if (access->space == PTX_SPACE_GLOBAL && access->mask && block->launch->conflicts)
+        note_conflicts(access);
+    if (access->space != PTX_SPACE_SHARED) return;
+    uint32_t racing = racing_lanes(access);
+    if (block->copies) find_copies(access, access->mask & ~racing);
 }

@@ -38,8 +38,8 @@ void kcsim_access_take_space(kcsim_access *access, ptx_space space, const uint64
                              uint32_t *rest);
 /* Alignment, bounds, host pointers; reports and drops the lanes that fail. */
 void kcsim_access_locate(kcsim_access *access);
-/* The race rules of shared memory, and between blocks of global memory, for lanes of access->mask.
- */
+/* The race rules of shared memory, and between blocks of global memory, and copies in flight, for
+ * lanes of access->mask. */
 void kcsim_access_race(kcsim_access *access);
 /* Counts sectors or wavefronts. */
 void kcsim_access_count(kcsim_access *access); /* traffic.c */

@@ -43,6 +43,7 @@ typedef enum kcsim_kind {
     KCSIM_DO_STORE,
     KCSIM_DO_ATOMIC,
     KCSIM_DO_COPY_ASYNC,
+    KCSIM_DO_COPY_GROUP, /* commit and wait; imm: groups that may stay in flight */
     KCSIM_DO_NOTHING,
     KCSIM_DO_BRANCH,
     KCSIM_DO_BRANCH_INDEX,
@@ -135,6 +136,7 @@ typedef struct kcsim_code {
     bool talks_across_blocks; /* atomics or polling on global memory: blocks run in one fixed order
                                */
     bool partial_barriers;    /* barriers that not all threads of the block take part in */
+    bool copies;              /* asynchronous copies to shared memory */
     bool uses_shared_window;  /* addresses of shared memory may appear as generic ones */
 } kcsim_code;
 

@@ -201,7 +201,7 @@ static bool decode_family(kcsim_decoder *decoder) {
     ptx_family family = ptx_ops[decoder->statement->op].family;
     if (family == PTX_FAMILY_LANES) return kcsim_decode_arithmetic(decoder);
     if (family <= PTX_FAMILY_MAPA) return kcsim_decode_other(decoder);
-    if (family <= PTX_FAMILY_ASYNC_NOP) return kcsim_decode_memory(decoder);
+    if (family <= PTX_FAMILY_COPYGROUP) return kcsim_decode_memory(decoder);
     return kcsim_decode_control(decoder);
 }
 

@@ -172,6 +172,7 @@ static bool decode_copy(kcsim_decoder *decoder) {
     const ptx_operand *size = &statement->operands[2];
     int64_t source_offset;
     insn->kind = KCSIM_DO_COPY_ASYNC;
+    decoder->code->copies = true;
     insn->c = insn->e = kcsim_absent();
     if (size->kind != PTX_OPERAND_INTEGER ||
         (size->integer != 4 && size->integer != 8 && size->integer != 16))
@@ -190,6 +191,16 @@ static bool decode_copy(kcsim_decoder *decoder) {
     return kcsim_decode_source(decoder, &statement->operands[3], 4, PTX_U32, &insn->c);
 }
 
+static bool decode_copy_group(kcsim_decoder *decoder) {
+    const ptx_statement *statement = decoder->statement;
+    decoder->insn->kind = KCSIM_DO_COPY_GROUP;
+    if (statement->operand_count == 0) return true;
+    if (statement->operands[0].kind != PTX_OPERAND_INTEGER || statement->operands[0].integer < 0)
+        return kcsim_decode_fail(decoder, "a number of groups was expected");
+    decoder->insn->imm = statement->operands[0].integer;
+    return true;
+}
+
 static bool decode_policy(kcsim_decoder *decoder) {
     decoder->insn->kind = KCSIM_DO_MOVE;
     decoder->insn->bytes = 8;
@@ -206,8 +217,8 @@ bool kcsim_decode_memory(kcsim_decoder *decoder) {
     case PTX_FAMILY_RED: return decode_atomic(decoder, false);
     case PTX_FAMILY_CPASYNC: return decode_copy(decoder);
     case PTX_FAMILY_POLICY: return decode_policy(decoder);
-    case PTX_FAMILY_NOP:
-    case PTX_FAMILY_ASYNC_NOP: decoder->insn->kind = KCSIM_DO_NOTHING; return true;
+    case PTX_FAMILY_COPYGROUP: return decode_copy_group(decoder);
+    case PTX_FAMILY_NOP: decoder->insn->kind = KCSIM_DO_NOTHING; return true;
     default: return kcsim_decode_fail(decoder, "this instruction is not known");
     }
 }

@@ -73,6 +73,7 @@ typedef struct kcsim_block {
     uint8_t *shared, *shared_defined;
     uint8_t *local, *local_defined;
     struct kcsim_race *race;
+    struct kcsim_copies *copies; /* NULL: not looked for */
     uint64_t random;
     bool stuck, trapped;
     uint64_t changes;            /* of memory, barriers and lanes: what could end somebody's wait */
@@ -92,7 +93,7 @@ typedef struct kcsim_grid {
     const uint8_t *params;
     size_t param_bytes;
     bool track; /* definedness */
-    bool check_alignment, check_race;
+    bool check_alignment, check_race, check_copies;
     kcsim_conflicts *conflicts; /* between blocks; NULL: not looked for */
     _Atomic uint64_t next_block;
 } kcsim_grid;
@@ -184,6 +185,7 @@ void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_store(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_atomic(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_copy_group(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 
 void kcsim_do_shuffle(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_vote(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
@@ -255,5 +257,24 @@ uint32_t kcsim_race_news(const kcsim_race *race, const kcsim_warp *warp, const u
                          uint32_t mask, uint32_t size, kcsim_access_kind kind);
 /* The warps of `mask` met at a barrier. */
 void kcsim_race_meet(kcsim_block *block, uint32_t warps);
+
+/* ---- copies in flight: copies.c ---- */
+
+typedef struct kcsim_copies kcsim_copies;
+typedef enum kcsim_copy_state {
+    KCSIM_COPY_DONE,
+    KCSIM_COPY_IN_FLIGHT,    /* its thread has not waited for it */
+    KCSIM_COPY_NOT_PASSED_ON /* it has, but no barrier since tells this warp so */
+} kcsim_copy_state;
+kcsim_copies *kcsim_copies_create(uint64_t shared_bytes, uint32_t warp_count);
+void kcsim_copies_destroy(kcsim_copies *copies);
+void kcsim_copies_reset(kcsim_copies *copies);
+/* A lane issues a copy to [address, address + size). */
+void kcsim_copies_begin(kcsim_copies *copies, const kcsim_warp *warp, uint32_t lane,
+                        uint64_t address, uint32_t size);
+/* The first copy to these bytes that is not done, as a lane of `warp` sees it; *thread issued it.
+ */
+kcsim_copy_state kcsim_copies_look(const kcsim_copies *copies, const kcsim_warp *warp,
+                                   uint64_t address, uint32_t size, uint32_t *thread);
 
 #endif

@@ -164,8 +164,7 @@ static void copy_lane(const kcsim_access *from, const kcsim_access *to, uint32_t
     if (to->shadowed >> lane & 1) memcpy(kcsim_marks(to, lane), marks, to->insn->bytes);
 }
 
-/* The copy is done at once. Reading it before its wait is not found yet: README, "what is missing".
- */
+/* The bytes are copied at once; copies.c knows that they are not there before the wait. */
 void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint64_t addresses[KCSIM_LANES];
     uint32_t sizes[KCSIM_LANES], reading = 0;
@@ -182,6 +181,10 @@ void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask
         kcsim_access_locate(&to);
         kcsim_access_race(&to);
         kcsim_access_count(&to);
+        for (uint32_t rest = warp->block->copies ? to.mask : 0; rest; rest &= rest - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+            kcsim_copies_begin(warp->block->copies, warp, lane, to.address[lane], to.size);
+        }
     }
     uint32_t source = kcsim_access_addresses(warp, insn, insn->b, insn->element,
                                              (int32_t)insn->target, reading, addresses);

@@ -67,10 +67,13 @@ bool kcsim_block_create(kcsim_block *block, kcsim_worker *worker) {
     block->local_defined = aligned_zeros(code->local_bytes * block->warp_count * 32);
     if (launch->check_race && launch->shared_bytes)
         block->race = kcsim_race_create(launch->shared_bytes, code->partial_barriers);
+    if (launch->check_copies && code->copies)
+        block->copies = kcsim_copies_create(launch->shared_bytes, block->warp_count);
     bool raced = !launch->check_race || !launch->shared_bytes || block->race;
+    bool copied = !launch->check_copies || !code->copies || block->copies;
     if (!block->warps || !block->registers || !block->full || (launch->track && !block->defined) ||
         !block->shared || !block->shared_defined || !block->local || !block->local_defined ||
-        !raced) {
+        !raced || !copied) {
         kcsim_block_destroy(block);
         return false;
     }
@@ -97,6 +100,7 @@ void kcsim_block_destroy(kcsim_block *block) {
     free(block->local);
     free(block->local_defined);
     kcsim_race_destroy(block->race);
+    kcsim_copies_destroy(block->copies);
     memset(block, 0, sizeof *block);
 }
 
@@ -139,6 +143,7 @@ void kcsim_block_start(kcsim_block *block, uint64_t linear) {
         memset(block->local_defined, 0, launch->code->local_bytes * block->warp_count * 32);
     }
     kcsim_race_reset(block->race);
+    kcsim_copies_reset(block->copies);
     for (uint32_t w = 0; w < block->warp_count; w++)
         start_warp(block, &block->warps[w]);
 }

@@ -122,6 +122,7 @@ static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_SELECT: kcsim_do_select(warp, insn, mask); break;
     case KCSIM_DO_ATOMIC: kcsim_do_atomic(warp, insn, mask); break;
     case KCSIM_DO_COPY_ASYNC: kcsim_do_copy_async(warp, insn, mask); break;
+    case KCSIM_DO_COPY_GROUP: kcsim_do_copy_group(warp, insn, mask); break;
     case KCSIM_DO_ACTIVE_MASK: do_active_mask(warp, insn, mask); break;
     case KCSIM_DO_LOAD_MATRIX: kcsim_do_load_matrix(warp, insn, mask); break;
     case KCSIM_DO_STORE_MATRIX: kcsim_do_store_matrix(warp, insn, mask); break;

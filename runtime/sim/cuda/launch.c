@@ -376,7 +376,8 @@ static kcsim_status launch_locked(kcsim_machine *machine, const kcsim_function *
                        .param_bytes = function->routine->parameter_bytes,
                        .track = checks & KCSIM_CHECK_UNINITIALIZED,
                        .check_alignment = checks & KCSIM_CHECK_MISALIGNED,
-                       .check_race = checks & KCSIM_CHECK_RACE};
+                       .check_race = checks & KCSIM_CHECK_RACE,
+                       .check_copies = checks & KCSIM_CHECK_ASYNC_IN_FLIGHT};
     if (config->dynamic_shared == 0) grid.shared_bytes = function->code.shared_bytes;
     memcpy(grid.grid, config->grid, sizeof grid.grid);
     memcpy(grid.block, config->block, sizeof grid.block);

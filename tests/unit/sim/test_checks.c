@@ -217,6 +217,63 @@ static void test_shared_races(void **state) {
           128);
 }
 
+/* Each thread copies a word of `in` to its own word of the tile, and another one to the word 512 bytes on. */
+static void test_copies_in_flight(void **state) {
+    (void)state;
+#define FIRST "cp.async.ca.shared.global [%r3], [%d3], 4;\n"
+#define SECOND "cp.async.ca.shared.global [%r3+512], [%d3], 4;\n"
+#define COMMIT "cp.async.commit_group;\n"
+#define WAIT(left) "cp.async.wait_group " #left ";\n"
+#define USE(offset) "ld.shared.b32 %r5, [%r3+" #offset "];\nst.global.b32 [%d2], %r5;\n"
+#define OTHERS "xor.b32 %r4, %r0, 32;\nshl.b32 %r4, %r4, 2;\nadd.s32 %r4, %r1, %r4;\nld.shared.b32 %r5, [%r4];\nst.global.b32 [%d2], %r5;\n"
+    static const struct {
+        const char *right, *broken;
+    } cases[] = {
+        {SHARED_KERNEL(FIRST COMMIT WAIT(0) USE(0)), SHARED_KERNEL(FIRST COMMIT USE(0) WAIT(0))},
+        {SHARED_KERNEL(FIRST "cp.async.wait_all;\n" USE(0)), SHARED_KERNEL(FIRST WAIT(0) USE(0))},
+        {SHARED_KERNEL(FIRST COMMIT SECOND COMMIT WAIT(1) USE(0)),
+         SHARED_KERNEL(FIRST COMMIT SECOND COMMIT WAIT(1) USE(512))},
+        {SHARED_KERNEL(FIRST SECOND COMMIT COMMIT WAIT(1) USE(512)),
+         SHARED_KERNEL(FIRST COMMIT SECOND WAIT(0) USE(512))},
+        /* written while the copy is under way; copied over */
+        {SHARED_KERNEL(FIRST COMMIT WAIT(0) "st.shared.b32 [%r3], 1;"),
+         SHARED_KERNEL(FIRST COMMIT "st.shared.b32 [%r3], 1;\n" WAIT(0))},
+        {SHARED_KERNEL(FIRST COMMIT WAIT(0) FIRST COMMIT WAIT(0)), SHARED_KERNEL(FIRST COMMIT FIRST COMMIT WAIT(0))},
+        {SHARED_KERNEL(FIRST COMMIT WAIT(0) "bar.sync 0;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r1];"),
+         SHARED_KERNEL(FIRST COMMIT "bar.sync 0;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r1];")},
+        /* others may read after the wait and then a barrier, in this order */
+        {SHARED_KERNEL(FIRST COMMIT WAIT(0) "bar.sync 0;\n" OTHERS),
+         SHARED_KERNEL(FIRST COMMIT "bar.sync 0;\n" WAIT(0) OTHERS)},
+        /* half of the warp does not wait */
+        {SHARED_KERNEL(FIRST COMMIT "setp.gt.u32 %p1, %r0, 15;\n@%p1 bra end;\n" WAIT(0) USE(0) "end:"),
+         SHARED_KERNEL(FIRST COMMIT "setp.gt.u32 %p1, %r0, 15;\n@%p1 bra use;\n" WAIT(0) "use:\n" USE(0))},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        right(cases[i].right, 64);
+        broken(cases[i].broken, 64, "async_in_flight", "copies to it");
+    }
+    kcsim_options options = kcsim_options_default();
+    options.checks &= ~(uint32_t)KCSIM_CHECK_ASYNC_IN_FLIGHT;
+    run_with(&options, cases[0].broken, 1, 64, 0, (expectation){0});
+    /* without a barrier it is told once, as a race */
+    machine_test test = machine_open(NULL, "sm_90a", SHARED_KERNEL(FIRST COMMIT WAIT(0) OTHERS), 1 << 16);
+    static const uint8_t zeros[1 << 16];
+    machine_write(&test, test.in, zeros, sizeof zeros);
+    assert_int_equal(machine_launch(&test, 1, 64, 0), KCSIM_FAULT);
+    assert_true(machine_found(&test, "race", "no barrier"));
+    assert_false(machine_found(&test, "async_in_flight", NULL));
+    machine_close(&test);
+    /* a ring of three stages, longer than what is remembered of a thread's groups */
+    right(SHARED_KERNEL(FIRST COMMIT SECOND COMMIT "mov.b32 %r6, 0;\nmov.b32 %r7, %r3;\nmov.b32 %r8, 1024;\n"
+                        "again: cp.async.wait_group 1;\nbar.sync 0;\nxor.b32 %r4, %r0, 32;\nshl.b32 %r4, %r4, 2;\n"
+                        "sub.s32 %r9, %r7, %r3;\nadd.s32 %r4, %r4, %r9;\nadd.s32 %r4, %r4, %r1;\nld.shared.b32 %r5, [%r4];\n"
+                        "add.s32 %r10, %r3, %r8;\ncp.async.ca.shared.global [%r10], [%d3], 4;\ncp.async.commit_group;\n"
+                        "add.s32 %r8, %r8, 512;\nsetp.eq.b32 %p1, %r8, 1536;\nselp.b32 %r8, 0, %r8, %p1;\n"
+                        "add.s32 %r7, %r7, 512;\nsub.s32 %r9, %r7, %r3;\nsetp.eq.b32 %p1, %r9, 1536;\nselp.b32 %r7, %r3, %r7, %p1;\n"
+                        "add.s32 %r6, %r6, 1;\nsetp.ne.b32 %p1, %r6, 50;\n@%p1 bra again;\nst.global.b32 [%d2], %r5;"),
+          64);
+}
+
 static void blocks(const char *ptx, const char *kind, const char *text) {
     run_with(NULL, ptx, 40, 32, 0, (expectation){kind, text});
 }
@@ -354,7 +411,7 @@ static void test_findings_repeat(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_out_of_bounds), cmocka_unit_test(test_freed_memory),  cmocka_unit_test(test_misaligned),
-        cmocka_unit_test(test_uninitialized), cmocka_unit_test(test_partly_defined), cmocka_unit_test(test_blocks_begin_undefined), cmocka_unit_test(test_shared_races),  cmocka_unit_test(test_races_between_blocks), cmocka_unit_test(test_barrier_divergence),
+        cmocka_unit_test(test_uninitialized), cmocka_unit_test(test_partly_defined), cmocka_unit_test(test_blocks_begin_undefined), cmocka_unit_test(test_shared_races),  cmocka_unit_test(test_races_between_blocks), cmocka_unit_test(test_copies_in_flight), cmocka_unit_test(test_barrier_divergence),
         cmocka_unit_test(test_deadlock),      cmocka_unit_test(test_trap),          cmocka_unit_test(test_launch_limits),
         cmocka_unit_test(test_options),       cmocka_unit_test(test_findings_repeat),
     };

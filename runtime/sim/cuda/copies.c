@@ -1,0 +1,108 @@
+/* Copies in flight: cp.async into shared memory, from its issue until its thread has waited for it.
+ *
+ * The bytes are moved at once; what is late is the permission to touch them. Every word of shared
+ * memory remembers the last copy to it, as a thread and the number of that thread's group; a thread
+ * counts the groups it has committed and those that it has waited for:
+ *
+ *     cp.async [s]   word s: thread 5, group 1      thread 5: committed 0, waited 0
+ *     commit_group                                  thread 5: committed 1, waited 0
+ *     wait_group 0                                  thread 5: committed 1, waited 1    s is there
+ *
+ * What was waited for belongs to the waiting warp until a barrier passes it on (race.c has the
+ * clocks), so a group also remembers when its wait was; of the last few groups only. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/sim/cuda/exec.h"
+
+#define REMEMBERED 16u
+
+typedef struct copying_thread {
+    uint32_t committed, waited;
+    uint32_t when[REMEMBERED]; /* by group: the warp's clock at the wait */
+} copying_thread;
+
+struct kcsim_copies {
+    uint64_t count;
+    uint64_t *words; /* 0, or group << 16 | thread + 1 */
+    uint32_t thread_count;
+    copying_thread *threads;
+    bool used; /* since the block began */
+};
+
+kcsim_copies *kcsim_copies_create(uint64_t shared_bytes, uint32_t warp_count) {
+    kcsim_copies *copies = calloc(1, sizeof *copies);
+    if (!copies) return NULL;
+    copies->count = (shared_bytes + 3) / 4;
+    copies->words = calloc(copies->count + 1, sizeof *copies->words);
+    copies->thread_count = warp_count * KCSIM_LANES;
+    copies->threads = calloc(copies->thread_count, sizeof *copies->threads);
+    if (copies->words && copies->threads) return copies;
+    kcsim_copies_destroy(copies);
+    return NULL;
+}
+
+void kcsim_copies_destroy(kcsim_copies *copies) {
+    if (!copies) return;
+    free(copies->words);
+    free(copies->threads);
+    free(copies);
+}
+
+void kcsim_copies_reset(kcsim_copies *copies) {
+    if (!copies || !copies->used) return;
+    memset(copies->words, 0, copies->count * sizeof *copies->words);
+    memset(copies->threads, 0, copies->thread_count * sizeof *copies->threads);
+    copies->used = false;
+}
+
+void kcsim_copies_begin(kcsim_copies *copies, const kcsim_warp *warp, uint32_t lane,
+                        uint64_t address, uint32_t size) {
+    uint32_t thread = warp->index * KCSIM_LANES + lane;
+    uint64_t word = ((uint64_t)copies->threads[thread].committed + 1) << 16 | (thread + 1);
+    for (uint64_t at = address / 4; at < (address + size + 3) / 4; at++)
+        copies->words[at] = word;
+    copies->used = true;
+}
+
+void kcsim_do_copy_group(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    kcsim_copies *copies = warp->block->copies;
+    bool waits = insn->source->op != PTX_OP_CPASYNC_COMMIT;
+    for (uint32_t rest = copies ? mask : 0; rest; rest &= rest - 1) {
+        copying_thread *thread =
+            &copies->threads[warp->index * KCSIM_LANES + (uint32_t)__builtin_ctz(rest)];
+        /* wait_all takes along what no group was made of yet */
+        if (insn->source->op != PTX_OP_CPASYNC_WAIT) thread->committed++;
+        if (!waits || thread->committed <= insn->imm) continue;
+        uint32_t done = thread->committed - (uint32_t)insn->imm;
+        if (done > thread->waited + REMEMBERED) thread->waited = done - REMEMBERED;
+        while (thread->waited < done)
+            thread->when[++thread->waited % REMEMBERED] = warp->time[warp->index];
+    }
+}
+
+static kcsim_copy_state state_of(const kcsim_copies *copies, const kcsim_warp *warp,
+                                 uint64_t word) {
+    uint32_t number = (uint32_t)(word & 0xffff) - 1, owner = number / KCSIM_LANES;
+    uint32_t group = (uint32_t)(word >> 16);
+    const copying_thread *thread = &copies->threads[number];
+    if (group > thread->waited) return KCSIM_COPY_IN_FLIGHT;
+    if (owner == warp->index || thread->waited - group >= REMEMBERED) return KCSIM_COPY_DONE;
+    return thread->when[group % REMEMBERED] <= warp->time[owner] ? KCSIM_COPY_DONE
+                                                                 : KCSIM_COPY_NOT_PASSED_ON;
+}
+
+kcsim_copy_state kcsim_copies_look(const kcsim_copies *copies, const kcsim_warp *warp,
+                                   uint64_t address, uint32_t size, uint32_t *thread) {
+    uint64_t known = 0;
+    if (!copies->used) return KCSIM_COPY_DONE;
+    for (uint64_t at = address / 4; at < (address + size + 3) / 4; at++) {
+        uint64_t word = copies->words[at];
+        if (word == known || word == 0) continue;
+        kcsim_copy_state state = state_of(copies, warp, word);
+        *thread = (uint32_t)(word & 0xffff) - 1;
+        if (state != KCSIM_COPY_DONE) return state;
+        known = word;
+    }
+    return KCSIM_COPY_DONE;
+}
