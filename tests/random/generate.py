@@ -6,7 +6,7 @@ from model import Dim, Function, Invalid, Lit, Node, Output, meet, sizes_of, ARI
 
 MOST_ELEMENTS = 40000
 EXTENTS = [1, 1, 1, 2, 2, 3, 4, 5, 7, 8, 16, 17, 32, 33]
-SIZES = [0, 1, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 130, 257, 300, 1000]
+SIZES = [0, 1, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 130, 257, 300, 1000, 2500, 9000]
 TYPES = ["f32"] * 8 + ["f16"] * 4 + ["bf16"] * 2 + ["f64"] * 2 + ["i32"] * 2 + ["i64", "i16", "i8", "u8", "bool"]
 ONE = Dim.of(1)
 
@@ -58,8 +58,12 @@ class Generator:
         if self.symbols and r.random() < 0.6:
             d = Dim.of(r.choice(self.symbols))
             x = r.random()
-            return d + r.randint(1, 3) if x < 0.06 else d * r.randint(2, 3) if x < 0.12 else d
+            return d + r.randint(1, 3) if x < 0.06 else d * r.randint(2, 3) if x < 0.12 else self.quotient(d) if x < 0.15 else d
         return Dim.of(r.choice(EXTENTS) if r.random() < 0.97 else 0)
+
+    def quotient(self, d):
+        step = self.f.facts[str(d)].get("multiple_of")
+        return Dim.of(self.r.choice([f"({d} // 2)", f"(({d} + 1) // 2)", f"(({d} + 3) // 4)"] + [f"({d} / {step})"] * 3 * (step is not None)))
 
     def input(self, t, shape, fill=None):
         r = self.r
@@ -169,7 +173,7 @@ class Generator:
             strides, step = [None] * len(shape), Dim.of(r.choice([1, 1, 1, 2]))
             for axis in order:
                 strides[axis] = step
-                step = step * shape[axis] + (r.randint(0, 3) if r.random() < 0.5 else 0)
+                step = step * (shape[axis] if shape[axis].number() != 0 else ONE) + (r.randint(0, 3) if r.random() < 0.5 else 0)
             if isinstance(n, Node) and kind > 0.85:
                 strides[r.randrange(len(shape))] = Dim.of(0)
             elif kind > 0.5 and len(shape) > 1:
@@ -328,7 +332,7 @@ def reduction(g):
     written = axes
     if axes is not None and r.random() < 0.3:
         written = [a - rank for a in axes]
-    n = Node("reduce", [x], t, shape, {"name": name, "axes": written, "keep": keep, "list": r.random() < 0.2})
+    n = Node("reduce", [x], t, shape, {"name": name, "axes": written, "keep": keep, "list": r.random() < 0.2, "named": r.random() < 0.2})
     if len(x.shape) > 0 and r.random() < 0.5:  # used across the broadcast
         g.pool.append(n)
         wide = n.shape
@@ -394,7 +398,12 @@ def reshape(g):
     shape = list(x.shape)
     for _ in range(r.randint(1, 2)):
         kind = r.random()
-        if kind < 0.4 and len(shape) > 1:
+        i = r.randrange(len(shape)) if shape else 0
+        step = shape and shape[i].name() and g.f.facts.get(shape[i].name(), {}).get("multiple_of")
+        if step and r.random() < 0.5 and len(shape) < 6:
+            parts = [Dim.of(f"({shape[i]} / {step})"), Dim.of(step)]
+            shape[i:i + 1] = parts if r.random() < 0.5 else parts[::-1]
+        elif kind < 0.4 and len(shape) > 1:
             i = r.randrange(len(shape) - 1)
             shape[i:i + 2] = [shape[i] * shape[i + 1]]
         elif kind < 0.6 and len(shape) < 5:
@@ -455,6 +464,10 @@ def part(g):
             least = g.f.facts[d.name()].get("min", 0)
             if r.random() < 0.3:
                 slices[axis] = (Dim.of(-1), Dim.of(-2**40), -1)  # reversed
+                continue
+            if r.random() < 0.25:
+                half = Dim.of(f"({d} // 2)")
+                slices[axis], shape[axis] = r.choice([((Dim({}), half, 1), half), ((half, d, 1), d - half), ((Dim({}), d, 2), Dim.of(f"(({d} + 1) // 2)"))])
                 continue
             start = r.randint(0, least)
             back = r.randint(0, least - start)

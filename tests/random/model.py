@@ -1,10 +1,14 @@
 """A model as data: dimensions, nodes, a function; its text for kc and its value for the oracle."""
+import re
 import numpy as np
 import values as v
 
 
+NAME = re.compile(r"[A-Za-z_]\w*")
+
+
 class Dim:
-    """A polynomial in symbols: {(names, sorted): coefficient}."""
+    """A polynomial in symbols: {(names, sorted): coefficient}. A name may be a quotient such as (M // 2), known by its text."""
 
     def __init__(self, terms):
         self.terms = {k: c for k, c in terms.items() if c}
@@ -31,9 +35,9 @@ class Dim:
     def __eq__(self, other): return isinstance(other, (Dim, int, str)) and self.terms == Dim.of(other).terms
     def __hash__(self): return hash(frozenset(self.terms.items()))
     def number(self): return self.terms.get((), 0) if set(self.terms) <= {()} else None
-    def symbols(self): return {s for k in self.terms for s in k}
-    def at(self, sizes): return sum(c * int(np.prod([sizes[s] for s in k], dtype=object)) for k, c in self.terms.items())
-    def name(self): return str(self) if len(self.terms) == 1 and list(self.terms.values()) == [1] and len(list(self.terms)[0]) == 1 else None
+    def symbols(self): return {n for k in self.terms for s in k for n in NAME.findall(s)}
+    def at(self, sizes): return sum(c * int(np.prod([sizes[s] if s in sizes else quotient(s, sizes) for s in k], dtype=object)) for k, c in self.terms.items())
+    def name(self): return str(self) if len(self.terms) == 1 and list(self.terms.values()) == [1] and len(list(self.terms)[0]) == 1 and str(self)[0] != "(" else None
 
     def replace(self, symbol, with_):
         out = Dim({})
@@ -52,6 +56,7 @@ class Dim:
         return text or "0"
 
 
+def quotient(text, sizes): return eval(text.replace(" / ", " // "), {}, dict(sizes))
 def shape_text(shape): return "[" + ", ".join(map(str, shape)) + "]"
 def sizes_of(shape, sizes): return tuple(d.at(sizes) for d in shape)
 
@@ -226,7 +231,9 @@ def infix(op): return lambda n, a: f"({a[0]} {op} {a[1]})"
 
 def reduction_text(n, a):
     axes = n.attrs["axes"]
-    axis = "" if axes is None else f", axis={axes[0] if len(axes) == 1 and not n.attrs.get('list') else list(axes)}"
+    named = n.attrs.get("named") and axes is not None and [n.args[0].shape[i] for i in axes]
+    written = [d.name() if named and d.name() and n.args[0].shape.count(d) == 1 else i for i, d in zip(axes or [], named or axes or [])]
+    axis = "" if axes is None else f", axis={written[0] if len(axes) == 1 and not n.attrs.get('list') else '[' + ', '.join(map(str, written)) + ']'}"
     return f"{n.attrs['name']}({a[0]}{axis}{', keepdims=true' if n.attrs['keep'] else ''})"
 
 

@@ -396,8 +396,11 @@ def matmul(x, y, precision):
 
 
 def spread(x, y):
-    """Where an open element of an operand reaches the product."""
-    return np.matmul(x.open().astype(float), np.ones(y.shape)) + np.matmul(np.ones(x.shape), y.open().astype(float)) > 0
+    """Where an open element of an operand reaches the product, or an infinity meets what may be zero."""
+    reach = np.matmul(x.open().astype(float), np.ones(y.shape)) + np.matmul(np.ones(x.shape), y.open().astype(float))
+    if is_float(x.t):
+        reach = reach + np.matmul(np.isinf(x.a).astype(float), crosses(y).astype(float)) + np.matmul(crosses(x).astype(float), np.isinf(y.a).astype(float))
+    return reach > 0
 
 
 # ---- composites

@@ -9,6 +9,7 @@ typedef struct {
     char elem[8];
     int rank;
     char shape[MAX_RANK][64];
+    bool given; // an input, of f32 and without strides: an output may occupy it
 } value;
 
 typedef struct {
@@ -39,6 +40,7 @@ static value *add_value(maker *m, const value *like, const char *elem) {
     if (like) *v = *like;
     else *v = (value){.rank = 0};
     snprintf(v->elem, sizeof v->elem, "%s", elem ? elem : like->elem);
+    v->given = false;
     snprintf(v->name, sizeof v->name, "v%d", m->n++);
     return v;
 }
@@ -295,7 +297,9 @@ static void add_input(maker *m, char *inputs, size_t size) {
     if (v->rank > m->rank) m->rank = v->rank;
     value given = *v;
     strcpy(given.elem, elem);
-    snprintf(inputs + strlen(inputs), size - strlen(inputs), "%%%s%s: %s, ", strcmp(elem, "f32") ? "x" : "", v->name, type_text(&given));
+    const char *strides = v->rank != 2 || below(m, 4) ? "" : below(m, 2) ? "@[ld, 1]" : "@[1, ld]";
+    v->given = !strcmp(elem, "f32") && !*strides;
+    snprintf(inputs + strlen(inputs), size - strlen(inputs), "%%%s%s: %s%s, ", strcmp(elem, "f32") ? "x" : "", v->name, type_text(&given), strides);
     if (strcmp(elem, "f32")) fprintf(m->out, "  %%%s = cast %%x%s {dtype = f32} : %s\n", v->name, v->name, type_text(v));
 }
 
@@ -306,6 +310,18 @@ static void make_schedule(maker *m) {
     if (below(m, 2)) fprintf(m->out, ", vector = %d", 4 << below(m, 3));
     if (below(m, 2)) fprintf(m->out, ", stages = %d", 1 + below(m, 2));
     fprintf(m->out, "}\n");
+}
+
+// What is said behind an output's type.
+static void print_place(maker *m, FILE *out, const value *v) {
+    for (int i = 0; i < m->inputs; i++) {
+        value *input = &m->values[i];
+        if (!input->given || !is_float(v) || !same_shape(input, v) || below(m, 3)) continue;
+        fprintf(out, " alias %s", input->name);
+        input->given = false;
+        return;
+    }
+    if (v->rank == 2 && !below(m, 6)) fputs(below(m, 2) ? "@[ld, 1]" : "@[1, ld]", out);
 }
 
 static char *make_function(uint64_t seed_of_case, int *rank) {
@@ -329,10 +345,11 @@ static char *make_function(uint64_t seed_of_case, int *rank) {
     for (int i = m.n - 1; i >= m.inputs && n < 3; i--) { // what nothing uses, at least the last one
         if (m.used[i] && n) continue;
         fprintf(out, "%so%d: %s", n ? ", " : "", n, type_text(&m.values[i]));
+        print_place(&m, out, &m.values[i]);
         snprintf(returned + strlen(returned), sizeof returned - strlen(returned), "%s%%%s", n ? ", " : "", m.values[i].name);
         n++;
     }
-    fprintf(out, ") dims {M: 3..1000, N: 3..1000, K: 1..100, P: 0..1000} {\n%s  return %s\n}\n", body, returned);
+    fprintf(out, ") dims {M: 3..1000, N: 3..1000, K: 1..100, P: 0..1000, ld} {\n%s  return %s\n}\n", body, returned);
     fclose(out);
     free(body);
     *rank = m.rank;
@@ -347,8 +364,8 @@ static int run_seed(uint64_t number, bool print) {
     uint64_t s = number * UINT64_C(0xD1B54A32D192ED03);
     static const int sizes[] = {3, 4, 5, 7, 8, 16, 17, 31, 32, 33, 40, 64, 65};
     int large = s >> 60 == 0 && rank < 3 ? 200 : 0, choices = rank < 3 ? 13 : rank == 3 ? 11 : 5;
-    snprintf(dims, sizeof dims, "M=%d,N=%d,K=%d,P=%d%s", sizes[(s >> 20) % choices], sizes[(s >> 28) % choices] + large, 1 + (int)((s >> 36) % 3),
-             1 + (int)((s >> 40) % 9), (s >> 44) % 4 == 0 ? " [general]" : "");
+    snprintf(dims, sizeof dims, "M=%d,N=%d,K=%d,P=%d,ld=%d%s", sizes[(s >> 20) % choices], sizes[(s >> 28) % choices] + large, 1 + (int)((s >> 36) % 3),
+             1 + (int)((s >> 40) % 9), 1200 + (int)((s >> 50) % 5), (s >> 44) % 4 == 0 ? " [general]" : "");
     snprintf(name, sizeof name, "seed %llu", (unsigned long long)number);
     if (print) fprintf(stderr, "%s", text);
     int failed = run_in_child(name, text, targets[number % 3], dims, strlen(dims));
