@@ -1,6 +1,10 @@
 /* Lane kernels for any host, and the choice between the two sets. */
 #include "runtime/sim/cuda/lanes.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math")
 #endif
@@ -9,10 +13,17 @@
 #define LANES_NAME "base"
 #include "runtime/sim/cuda/lanes_impl.h"
 
+#if defined(__x86_64__)
+/* Not __builtin_cpu_supports: clang learnt this name after version 14. */
+static bool has_f16c(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
 const kcsim_lane_table *kcsim_lanes(void) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("f16c"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c())
         return &kcsim_lanes_avx2;
 #endif
     return &kcsim_lanes_base;
