@@ -60,9 +60,9 @@ static bool one_slice(const place *p, const kc_expr *extent, const kc_expr *star
     bool up = step > 0;
     *first = clamp_bound(p, start, extent, up ? zero : minus_one, up ? extent : last);
     const kc_expr *stop = clamp_bound(p, end, extent, up ? zero : minus_one, up ? extent : last);
-    const kc_expr *span =
-        up ? binary(p, KC_EXPR_SUB, stop, *first) : binary(p, KC_EXPR_SUB, *first, stop);
-    span = at_least(p, span, zero);
+    const kc_expr *low = up ? *first : stop, *high = up ? stop : *first,
+                  *span = binary(p, KC_EXPR_SUB, high, low);
+    if (!span || !known_le(p, low, high)) span = at_least(p, span, zero);
     *count = step == 1 || step == -1 ? span
                                      : binary(p, KC_EXPR_CDIV, span, number(p, up ? step : -step));
     return *first && *count;
