@@ -1,6 +1,8 @@
 /* Lane kernels for any host, and the choice between the two sets. */
 #include "runtime/sim/cuda/lanes.h"
 
+#include <stdatomic.h>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -21,12 +23,22 @@ static bool has_f16c(void) {
 }
 #endif
 
-const kcsim_lane_table *kcsim_lanes(void) {
+static const kcsim_lane_table *choose(void) {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c())
         return &kcsim_lanes_avx2;
 #endif
     return &kcsim_lanes_base;
+}
+
+/* Asked at every access; cpuid takes microseconds on a virtual machine. */
+const kcsim_lane_table *kcsim_lanes(void) {
+    static const kcsim_lane_table *_Atomic chosen;
+    const kcsim_lane_table *table = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (table) return table;
+    table = choose();
+    atomic_store_explicit(&chosen, table, memory_order_relaxed);
+    return table;
 }
 
 static ptx_type without_sign(ptx_type type) {

@@ -2,6 +2,9 @@
 #include "tests/unit/sim/machine_test.h"
 
 #include <math.h>
+#include <time.h>
+
+#include "runtime/sim/cuda/lanes.h"
 
 /* in: two 32-bit operands, low and high. out: 32 bits. */
 #define BODY32(text)                                                                               \
@@ -298,10 +301,19 @@ static void test_doubles(void **state) {
     }
 }
 
+/* The set of kernels is asked for at every access: nanoseconds, not the microseconds of a trapped cpuid. */
+static void test_choice_is_cheap(void **state) {
+    const kcsim_lane_table *first = kcsim_lanes();
+    clock_t start = clock();
+    (void)state;
+    for (int i = 0; i < 200000; i++) assert_ptr_equal(kcsim_lanes(), first);
+    assert_true(clock() - start < CLOCKS_PER_SEC / 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers), cmocka_unit_test(test_carry),   cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_rounding_modes), cmocka_unit_test(test_doubles),
+        cmocka_unit_test(test_rounding_modes), cmocka_unit_test(test_doubles), cmocka_unit_test(test_choice_is_cheap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
