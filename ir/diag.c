@@ -35,8 +35,7 @@ kc_diag *kc_diag_create(kc_arena *arena, const char *file, const char *source, s
     return diag;
 }
 
-static void append(kc_diag *diag, kc_severity severity, kc_loc loc, const char *text,
-                   size_t length) {
+static void append(kc_diag *diag, kc_severity severity, kc_loc loc, const char *text) {
     if (diag->n == diag->capacity) {
         int capacity = diag->capacity ? 2 * diag->capacity : 16;
         entry *entries = KC_NEW_ARRAY(diag->arena, entry, capacity);
@@ -44,7 +43,7 @@ static void append(kc_diag *diag, kc_severity severity, kc_loc loc, const char *
         diag->entries = entries;
         diag->capacity = capacity;
     }
-    diag->entries[diag->n++] = (entry){severity, loc, kc_arena_strndup(diag->arena, text, length)};
+    diag->entries[diag->n++] = (entry){severity, loc, kc_arena_strdup(diag->arena, text)};
 }
 
 // Counts an entry and says whether it is kept.
@@ -62,12 +61,9 @@ void kc_report(kc_diag *diag, kc_severity severity, kc_loc loc, const char *form
     va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (length < 0) length = 0;
-    if ((size_t)length >= sizeof text) {
-        memcpy(text + sizeof text - 4, "...", 4);
-        length = sizeof text - 1;
-    }
-    if (admit(diag, severity)) append(diag, severity, loc, text, (size_t)length);
+    if (length < 0) *text = 0;
+    else if ((size_t)length >= sizeof text) memcpy(text + sizeof text - 4, "...", 4);
+    if (admit(diag, severity)) append(diag, severity, loc, text);
 }
 
 int kc_diag_errors(const kc_diag *diag) {
@@ -216,80 +212,6 @@ void kc_diag_print_json(const kc_diag *diag, FILE *out) {
     fputc('[', out);
     in_order(diag, print_json_entry, &list);
     fputs("]\n", out);
-}
-
-// ---- between processes: a magic word, totals, then entries; all in the byte order of the one
-// machine
-
-typedef struct {
-    char magic[8];
-    int32_t entries, count, errors;
-} stream_head;
-
-typedef struct {
-    int32_t severity;
-    uint32_t line, column, length;
-} stream_entry;
-
-static const char magic[8] = "kcdiag1";
-
-char *kc_diag_serialize(const kc_diag *diag, size_t *size) {
-    *size = sizeof(stream_head);
-    for (int i = 0; i < diag->n; i++)
-        *size += sizeof(stream_entry) + strlen(diag->entries[i].text);
-    char *stream = malloc(*size), *at = stream;
-    if (!stream) return *size = 0, NULL;
-    stream_head head = {.entries = diag->n, .count = diag->count, .errors = diag->errors};
-    memcpy(head.magic, magic, sizeof magic);
-    memcpy(at, &head, sizeof head);
-    at += sizeof head;
-    for (int i = 0; i < diag->n; i++) {
-        const entry *e = &diag->entries[i];
-        stream_entry record = {(int32_t)e->severity, e->loc.line, e->loc.column,
-                               (uint32_t)strlen(e->text)};
-        memcpy(at, &record, sizeof record);
-        memcpy(at + sizeof record, e->text, record.length);
-        at += sizeof record + record.length;
-    }
-    return stream;
-}
-
-// Reads one entry at *at, moving it on; false when the stream ends too early or says nonsense.
-static bool read_entry(const char **at, const char *end, stream_entry *record, const char **text) {
-    if ((size_t)(end - *at) < sizeof *record) return false;
-    memcpy(record, *at, sizeof *record);
-    *text = *at + sizeof *record;
-    if (record->severity < KC_ERROR || record->severity > KC_NOTE ||
-        (size_t)(end - *text) < record->length)
-        return false;
-    *at = *text + record->length;
-    return true;
-}
-
-bool kc_diag_deserialize(kc_diag *diag, const char *stream, size_t size) {
-    stream_head head;
-    if (size < sizeof head) return false;
-    memcpy(&head, stream, sizeof head);
-    if (memcmp(head.magic, magic, sizeof magic) || head.entries < 0 ||
-        head.entries > KEPT_ENTRIES || head.count < head.entries || head.errors < 0 ||
-        head.errors > head.count)
-        return false;
-    const char *at = stream + sizeof head, *end = stream + size, *text;
-    stream_entry record;
-    for (int i = 0; i < head.entries; i++)
-        if (!read_entry(&at, end, &record, &text)) return false;
-    if (at != end) return false;
-    at = stream + sizeof head;
-    int errors = diag->errors, count = diag->count;
-    for (int i = 0; i < head.entries; i++) {
-        read_entry(&at, end, &record, &text);
-        if (admit(diag, (kc_severity)record.severity))
-            append(diag, (kc_severity)record.severity, (kc_loc){record.line, record.column}, text,
-                   record.length);
-    }
-    diag->errors = errors + head.errors;
-    diag->count = count + head.count;
-    return true;
 }
 
 // ---- faults of ours

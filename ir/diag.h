@@ -22,9 +22,6 @@ int kc_diag_errors(const kc_diag *);                 // number of errors so far
 int kc_diag_count(const kc_diag *);                  // all entries; past 100 errors further ones are counted, not kept
 void kc_diag_print(const kc_diag *, FILE *);         // in source order, notes after the entry they follow
 void kc_diag_print_json(const kc_diag *, FILE *);    // [{"file","line","column","severity","text"}]
-// One serialised stream: how a forked worker hands its diagnostics to the parent.
-char *kc_diag_serialize(const kc_diag *, size_t *size);   // malloc'd
-bool kc_diag_deserialize(kc_diag *, const char *, size_t); // appends; false: not such a stream
 
 // A fault inside kc: prints "kc: internal error: TEXT" with the pass or op that was active and aborts the worker.
 _Noreturn void kc_bug(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -166,27 +166,6 @@ static void diagnostics_print_in_source_order(void **state) {
     kc_arena_destroy(arena);
 }
 
-static void diagnostics_travel_between_processes(void **state) {
-    (void)state;
-    kc_arena *arena = kc_arena_create();
-    size_t size;
-    char *stream = kc_diag_serialize(some_diagnostics(arena), &size);
-    kc_diag *diag = kc_diag_create(arena, "f.yaml", source, sizeof source - 1);
-    assert_true(kc_diag_deserialize(diag, stream, size));
-    assert_int_equal(kc_diag_errors(diag), 2);
-    assert_int_equal(kc_diag_count(diag), 4);
-    char *text = printed(diag, kc_diag_print);
-    assert_string_equal(text, expected_text);
-    free(text);
-    for (size_t cut = 0; cut < size; cut++)
-        assert_false(kc_diag_deserialize(diag, stream, cut));
-    stream[0] ^= 1;
-    assert_false(kc_diag_deserialize(diag, stream, size));
-    assert_int_equal(kc_diag_count(diag), 4);
-    free(stream);
-    kc_arena_destroy(arena);
-}
-
 static void diagnostics_keep_a_hundred_errors(void **state) {
     (void)state;
     kc_arena *arena = kc_arena_create();
@@ -498,7 +477,6 @@ int main(void) {
         cmocka_unit_test(arena_calls_the_hook_past_its_cap),
         cmocka_unit_test(arena_releases_what_was_deferred),
         cmocka_unit_test(diagnostics_print_in_source_order),
-        cmocka_unit_test(diagnostics_travel_between_processes),
         cmocka_unit_test(diagnostics_keep_a_hundred_errors),
         cmocka_unit_test(rows_are_well_formed),
         cmocka_unit_test(elementwise_results_follow_the_rules),

@@ -53,6 +53,15 @@ static void lacks(const kc_image *image, const char *text) {
     if (strstr(image->data, text)) fail_msg("'%s' should not be in\n%s", text, image->data);
 }
 
+static char *said_by(const kc_diag *diag) {
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    kc_diag_print(diag, out);
+    fclose(out);
+    return text;
+}
+
 // ---- every element operation ----------------------------------------------------------------
 
 static const char *elements_text(kc_arena *arena, int warp_size, int *count) {
@@ -245,9 +254,8 @@ static void refused(void **state) {
         kc_images images;
         assert_false(kc_target_build(target_of(arena, "cuda:sm_80"), module, &options, arena, diag,
                                      &images));
-        size_t size;
-        char *said = kc_diag_serialize(diag, &size);
-        assert_non_null(memmem(said, size, cases[i].part, strlen(cases[i].part)));
+        char *said = said_by(diag);
+        assert_non_null(strstr(said, cases[i].part));
         free(said);
         kc_arena_destroy(arena);
     }
@@ -324,12 +332,9 @@ static void fake_assemblers(void **state) {
                                      &images));
         clock_gettime(CLOCK_MONOTONIC, &after);
         assert_true(after.tv_sec - before.tv_sec < 10);
-        size_t size;
-        char *said = kc_diag_serialize(diag, &size);
-        if (!memmem(said, size, fakes[i].part, strlen(fakes[i].part))) {
-            kc_diag_print(diag, stderr);
-            fail_msg("%s: expected '%s'", fakes[i].name, fakes[i].part);
-        }
+        char *said = said_by(diag);
+        if (!strstr(said, fakes[i].part))
+            fail_msg("%s: expected '%s', said '%s'", fakes[i].name, fakes[i].part, said);
         assert_int_equal(kc_diag_errors(diag), 1);
         free(said);
         kc_arena_destroy(arena);
