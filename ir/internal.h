@@ -27,9 +27,7 @@ static inline bool kc_layout_same(const kc_layout *a, const kc_layout *b) {
 }
 
 void kc_use_link(kc_use *, kc_value *, kc_op *user, int index);
-void kc_use_unlink(kc_use *);
 void kc_op_insert(kc_op *, kc_block *, kc_op *before); // before NULL: at the end
-void kc_op_unlink(kc_op *);
 int kc_operand_capacity(int n); // operand arrays have room for a power of two
 
 // The value of attribute `key`, appended when absent.
@@ -42,7 +40,5 @@ bool kc_type_rule_apply(kc_expr_pool *, kc_opcode, int n, const kc_type *const *
                         kc_dtype cast, kc_type *result, char why[KC_WHY]);
 const char *kc_domain_text(kc_domain); // "floats", as in "expected floats"
 bool kc_domain_accepts(kc_domain, kc_dtype);
-// Extents on which tile operands meet: equal or 1. False: they do not. Rank 0 fits everything.
-bool kc_tile_broadcast(kc_type *into, const kc_type *);
 
 #endif

@@ -25,7 +25,7 @@ static double binade(double x) {
     return x;
 }
 
-double kc_number_half_ulp(const kc_precision *p, double x) {
+static double half_ulp(const kc_precision *p, double x) {
     double half = binade(x) * p->unit;
     return half > p->least ? half : p->least;
 }
@@ -53,7 +53,7 @@ static double round_to(const kc_precision *p, double v) {
 kc_number kc_number_rounded(double v, double spread, const kc_precision *p) {
     if (isnan(v) || isinf(v)) return (kc_number){v, spread == 0 ? 0 : INFINITY};
     if (spread == 0 && fabs(v) < p->overflow) return (kc_number){v, fabs(round_to(p, v) - v)};
-    double e = spread + kc_number_half_ulp(p, fabs(v) + spread);
+    double e = spread + half_ulp(p, fabs(v) + spread);
     if (fabs(v) >= p->overflow) e = spread; // rounding cannot bring it back
     return kc_number_in_range((kc_number){v, isnan(e) ? INFINITY : e}, p);
 }
@@ -76,7 +76,7 @@ static kc_number monotone(kc_number x, double (*f)(double), double ulps, const k
     }
     if (isnan(v) || isinf(v)) return (kc_number){v, spread == 0 ? 0 : INFINITY};
     // A function of f64 is as good as the C library's, which is within an ulp.
-    double own = (2 * ulps + (p->type == KC_f64 ? 1 : 0)) * kc_number_half_ulp(p, fabs(v) + spread);
+    double own = (2 * ulps + (p->type == KC_f64 ? 1 : 0)) * half_ulp(p, fabs(v) + spread);
     return kc_number_in_range((kc_number){v, spread + own}, p);
 }
 
@@ -101,7 +101,7 @@ static kc_number op_sqrt(const kc_number *x, const kc_precision *p) {
 static kc_number wave(kc_number x, double v, const kc_precision *p) {
     if (isnan(v)) return (kc_number){v, x.e == 0 || isnan(x.v) ? 0 : INFINITY};
     double spread = fmin(x.e, 2);
-    return (kc_number){v, spread + (8 + (p->type == KC_f64)) * kc_number_half_ulp(p, fmin(fabs(v) + spread, 1))};
+    return (kc_number){v, spread + (8 + (p->type == KC_f64)) * half_ulp(p, fmin(fabs(v) + spread, 1))};
 }
 
 static kc_number op_sin(const kc_number *x, const kc_precision *p) { return wave(*x, sin(x->v), p); }
@@ -152,7 +152,7 @@ static kc_number op_mul(const kc_number *x, const kc_precision *p) {
     if (!p->contracted) return r;
     // What goes unrounded into a sum overflows there or not at all; and in f64 it differs from what the reference rounded.
     if (isinf(r.v)) return unknown(r.v);
-    if (p->type == KC_f64) r.e += kc_number_half_ulp(p, v);
+    if (p->type == KC_f64) r.e += half_ulp(p, v);
     return r;
 }
 
@@ -200,7 +200,7 @@ static kc_number op_floordiv(const kc_number *x, const kc_precision *p) {
     if (loose(x[1])) return unknown(v);
     double spread = (x[0].e + fabs(a / b) * x[1].e) / (fabs(b) - x[1].e);
     double e = spread > 0 ? fmax(floor(a / b + spread) - v, v - floor(a / b - spread)) : 0;
-    if (fabs(v) * p->unit >= 0.125) e += 4 * kc_number_half_ulp(p, v) + 1;
+    if (fabs(v) * p->unit >= 0.125) e += 4 * half_ulp(p, v) + 1;
     return kc_number_in_range((kc_number){v, e}, p);
 }
 
@@ -218,7 +218,7 @@ static kc_number op_pow(const kc_number *x, const kc_precision *p) {
         spread += 4 * p->doubles * fabs(v);
     }
     if (isnan(v) || isinf(v)) return (kc_number){v, spread == 0 ? 0 : INFINITY};
-    double own = (8 + (p->type == KC_f64)) * kc_number_half_ulp(p, fabs(v) + spread);
+    double own = (8 + (p->type == KC_f64)) * half_ulp(p, fabs(v) + spread);
     return kc_number_in_range((kc_number){v, spread + own}, p);
 }
 

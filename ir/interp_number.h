@@ -36,7 +36,6 @@ kc_number_op *kc_number_op_of(kc_opcode);
 kc_integer_op *kc_integer_op_of(kc_opcode);
 bool kc_number_op_rounds(kc_opcode); // exact operands may give a result with an error
 
-double kc_number_half_ulp(const kc_precision *, double x);
 // v, off by `spread` through its operands, correctly rounded.
 kc_number kc_number_rounded(double v, double spread, const kc_precision *);
 // A literal of that type: what it is rounded to is known.

@@ -41,11 +41,6 @@ bool kc_span_add(kc_span *s, uint32_t v, uint32_t made_of) {
     return true;
 }
 
-bool kc_span_has(const kc_span *s, uint32_t v) {
-    uint32_t ignored = 0;
-    return kc_span_reduce(s, v, &ignored) == 0;
-}
-
 // ---- coordinates --------------------------------------------------------------------------------
 
 static int shift_of(const kc_layout *l, int dim) {

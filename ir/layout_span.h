@@ -16,6 +16,5 @@ typedef struct {
 uint32_t kc_span_reduce(const kc_span *, uint32_t v, uint32_t *made_of);
 // False, and nothing changes, when v lies in the span. made_of: the mask that stands for v.
 bool kc_span_add(kc_span *, uint32_t v, uint32_t made_of);
-bool kc_span_has(const kc_span *, uint32_t v);
 
 #endif

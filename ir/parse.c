@@ -50,7 +50,8 @@ bool kc_parse_expect(kc_parser *p, char punctuation) {
     return kc_parse_take(p, punctuation) || kc_parse_expected(p, (char[]){punctuation, 0});
 }
 
-bool kc_parse_symbol(kc_parser *p, const char **text) {
+// NAME or STRING; a SYMBOL token's text likewise.
+static bool parse_symbol(kc_parser *p, const char **text) {
     if (p->token.kind == KC_TOKEN_NAME ||
         (p->token.kind == KC_TOKEN_SYMBOL && *p->token.text != '"')) {
         *text = kc_arena_strndup(p->arena, p->token.text, p->token.length);
@@ -119,7 +120,7 @@ static bool scan_signature(kc_parser *p, signature *s) {
     if (p->token.kind != KC_TOKEN_SYMBOL)
         return kc_parse_expected(p, "a function's name such as @f");
     kc_loc name_loc = p->token.loc;
-    if (!kc_parse_symbol(p, &name)) return false;
+    if (!parse_symbol(p, &name)) return false;
     if (kc_map_get_text(p->functions, name, strlen(name)))
         return kc_parse_error(p, name_loc, "function @%s is defined already", name);
     if (++p->pools > KC_MAX_POOLS)
@@ -151,12 +152,12 @@ static bool parse_argument(kc_parser *p, kc_op *func) {
 
 static bool parse_output(kc_parser *p, kc_op *func) {
     kc_output output = {0};
-    if (!kc_parse_symbol(p, &output.name) || !kc_parse_expect(p, ':') ||
+    if (!parse_symbol(p, &output.name) || !kc_parse_expect(p, ':') ||
         !kc_parse_type(p, &output.type))
         return false;
     if (kc_token_is_name(&p->token, "alias")) {
         kc_parse_next(p);
-        if (!kc_parse_symbol(p, &output.alias)) return false;
+        if (!parse_symbol(p, &output.alias)) return false;
     }
     if (!kc_parse_loc(p, &output.loc)) return false;
     kc_func_add_output(p->module, func, &output);
@@ -202,7 +203,7 @@ static bool parse_header(kc_parser *p) {
     kc_parse_next(p);
     if (p->token.kind != KC_TOKEN_SYMBOL)
         return kc_parse_expected(p, "the module's name such as @m");
-    if (!kc_parse_symbol(p, &p->module->name)) return false;
+    if (!parse_symbol(p, &p->module->name)) return false;
     if (!kc_parse_take(p, '{')) return true;
     if (!kc_token_is_name(&p->token, "target")) return kc_parse_expected(p, "target");
     kc_parse_next(p);

@@ -57,13 +57,9 @@ bool kc_parse_error(kc_parser *, kc_loc, const char *format, ...)
 bool kc_parse_expected(kc_parser *, const char *what); // an error at the next token; false
 bool kc_parse_take(kc_parser *, char punctuation);     // takes it when it is next
 bool kc_parse_expect(kc_parser *, char punctuation);
-bool kc_parse_symbol(kc_parser *,
-                     const char **text);  // NAME or STRING (a SYMBOL token's text likewise)
 bool kc_parse_loc(kc_parser *, kc_loc *); // optional @line:column
 
 // parse_type.c
-bool kc_parse_expr(kc_parser *, const kc_expr **);
-bool kc_parse_integer(kc_parser *, int64_t *);
 bool kc_parse_type(kc_parser *, kc_type *);
 bool kc_parse_dims(kc_parser *, kc_expr_pool *); // optional
 bool kc_parse_string(kc_parser *, const char **);
@@ -73,8 +69,7 @@ bool kc_parse_dict(kc_parser *, kc_op *);
 // parse_op.c
 bool kc_parse_body(kc_parser *, kc_op *,
                    kc_parse_scope *outer); // from { to }, errors inside are recovered from
-bool kc_parse_define(kc_parser *, kc_token name, kc_value *);       // a name in the current scope
-const char *kc_parse_value_name(kc_parser *, const kc_token *name); // NULL for a number; takes it
+bool kc_parse_define(kc_parser *, kc_token name, kc_value *); // a name in the current scope
 kc_parse_scope *kc_parse_scope_create(kc_parser *, kc_parse_scope *outer, bool isolated);
 
 #endif

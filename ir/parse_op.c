@@ -15,7 +15,7 @@ kc_parse_scope *kc_parse_scope_create(kc_parser *p, kc_parse_scope *outer, bool 
 }
 
 // In the order in which the printer meets values, so that it will choose the same text again.
-const char *kc_parse_value_name(kc_parser *p, const kc_token *token) {
+static const char *parse_value_name(kc_parser *p, const kc_token *token) {
     if (kc_is_digit(token->text[0])) return NULL;
     const char *text = kc_arena_strndup(p->scratch, token->text, token->length);
     const char *name = kc_namer_original(p->scope->namer, text);
@@ -211,7 +211,7 @@ static kc_op *build(kc_parser *p, kc_block *block, kc_opcode code, op_parts *par
                          parts->types);
     kc_op_set_segments(op, parts->operands.segments);
     for (int i = 0; i < parts->n_results; i++)
-        op->results[i]->name = kc_parse_value_name(p, &parts->results[i]);
+        op->results[i]->name = parse_value_name(p, &parts->results[i]);
     return op;
 }
 
@@ -292,8 +292,7 @@ static bool parse_args(kc_parser *p, kc_block *block) {
             kc_parse_next(p);
             if (!kc_parse_expect(p, ':') || !kc_parse_type(p, &type)) return false;
             if (!kc_parse_define(
-                    p, name,
-                    kc_block_add_arg(p->module, block, type, kc_parse_value_name(p, &name))))
+                    p, name, kc_block_add_arg(p->module, block, type, parse_value_name(p, &name))))
                 return false;
         } while (kc_parse_take(p, ','));
     }

@@ -9,7 +9,7 @@ static const char *undeclared(kc_parser *p, int known) {
     return kc_expr_symbol_count(p->pool) > known ? kc_expr_symbol_name(p->pool, known) : NULL;
 }
 
-bool kc_parse_expr(kc_parser *p, const kc_expr **expr) {
+static bool parse_expr(kc_parser *p, const kc_expr **expr) {
     kc_token text = kc_lex_expr(&p->lexer, p->token);
     const char *error = NULL;
     size_t error_at = 0;
@@ -31,7 +31,7 @@ bool kc_parse_expr(kc_parser *p, const kc_expr **expr) {
     return true;
 }
 
-bool kc_parse_integer(kc_parser *p, int64_t *value) {
+static bool parse_integer(kc_parser *p, int64_t *value) {
     kc_token text = kc_lex_number(&p->lexer, p->token);
     if (!kc_token_integer(&text, value))
         return kc_parse_error(p, text.loc, "expected an integer of at most 64 bits");
@@ -74,7 +74,7 @@ static bool parse_shape(kc_parser *p, int *rank, const kc_expr **shape) {
     do {
         if (*rank == KC_MAX_RANK)
             return kc_parse_error(p, p->token.loc, "a rank above %d", KC_MAX_RANK);
-        if (!kc_parse_expr(p, &shape[(*rank)++])) return false;
+        if (!parse_expr(p, &shape[(*rank)++])) return false;
     } while (kc_parse_take(p, ','));
     return kc_parse_expect(p, ']');
 }
@@ -149,13 +149,13 @@ static bool parse_fact(kc_parser *p, kc_expr_pool *pool) {
     kc_expr_facts facts = kc_facts_default;
     kc_parse_next(p);
     if (kc_parse_take(p, ':')) {
-        if (!kc_parse_integer(p, &facts.min)) return false;
+        if (!parse_integer(p, &facts.min)) return false;
         if (p->token.kind != KC_TOKEN_RANGE) return kc_parse_expected(p, "..");
         kc_parse_next(p);
-        if (!kc_parse_integer(p, &facts.max)) return false;
+        if (!parse_integer(p, &facts.max)) return false;
         if (kc_token_is_name(&p->token, "multiple")) {
             kc_parse_next(p);
-            if (!kc_parse_integer(p, &facts.multiple_of)) return false;
+            if (!parse_integer(p, &facts.multiple_of)) return false;
         }
     }
     if (facts.min > facts.max || facts.multiple_of < 1)
@@ -196,10 +196,10 @@ typedef union {
 
 static bool parse_list_item(kc_parser *p, kc_attr_kind kind, attr_list *list, int i) {
     switch (kind) {
-    case KC_KIND_INTS: return kc_parse_integer(p, &list->integers[i]);
+    case KC_KIND_INTS: return parse_integer(p, &list->integers[i]);
     case KC_KIND_FLOATS: return parse_float(p, &list->numbers[i]);
     case KC_KIND_STRINGS: return kc_parse_string(p, &list->strings[i]);
-    default: return kc_parse_expr(p, &list->exprs[i]);
+    default: return parse_expr(p, &list->exprs[i]);
     }
 }
 
@@ -230,11 +230,11 @@ static bool parse_attr_value(kc_parser *p, kc_attr_key key, kc_op *op) {
     bool good = false;
     p->pool = kc_attr_pool(op, key);
     switch (kc_attr_table[key].kind) {
-    case KC_KIND_INT: good = kc_parse_integer(p, &value.integer); break;
+    case KC_KIND_INT: good = parse_integer(p, &value.integer); break;
     case KC_KIND_FLOAT: good = parse_float(p, &value.number); break;
     case KC_KIND_STRING: good = kc_parse_string(p, &value.string); break;
     case KC_KIND_DTYPE: good = parse_dtype(p, &value.dtype); break;
-    case KC_KIND_EXPR: good = kc_parse_expr(p, &value.expr); break;
+    case KC_KIND_EXPR: good = parse_expr(p, &value.expr); break;
     default: return parse_list(p, key, op);
     }
     if (good) *kc_attr_slot(op, key) = value;

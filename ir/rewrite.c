@@ -7,7 +7,7 @@ void kc_use_link(kc_use *use, kc_value *value, kc_op *user, int index) {
     value->uses = use;
 }
 
-void kc_use_unlink(kc_use *use) {
+static void unlink_use(kc_use *use) {
     if (use->previous) use->previous->next = use->next;
     else use->value->uses = use->next;
     if (use->next) use->next->previous = use->previous;
@@ -24,7 +24,7 @@ void kc_op_insert(kc_op *op, kc_block *block, kc_op *before) {
     else block->last = op;
 }
 
-void kc_op_unlink(kc_op *op) {
+static void unlink_op(kc_op *op) {
     if (op->previous) op->previous->next = op->next;
     else op->block->first = op->next;
     if (op->next) op->next->previous = op->previous;
@@ -35,7 +35,7 @@ void kc_op_unlink(kc_op *op) {
 
 void kc_op_set_operand(kc_op *op, int index, kc_value *value) {
     if (op->operands[index].value == value) return;
-    kc_use_unlink(&op->operands[index]);
+    unlink_use(&op->operands[index]);
     kc_use_link(&op->operands[index], value, op, index);
 }
 
@@ -46,7 +46,7 @@ void kc_op_add_operand(kc_module *module, kc_op *op, kc_value *value) {
         kc_use *operands = KC_NEW_ARRAY(module->arena, kc_use, kc_operand_capacity(n + 1));
         for (int i = 0; i < n; i++) {
             kc_value *old = op->operands[i].value;
-            kc_use_unlink(&op->operands[i]);
+            unlink_use(&op->operands[i]);
             kc_use_link(&operands[i], old, op, i);
         }
         op->operands = operands;
@@ -71,7 +71,7 @@ bool kc_value_unused(const kc_value *value) {
 
 static void drop_operands(kc_op *op) {
     for (int i = 0; i < op->n_operands; i++)
-        kc_use_unlink(&op->operands[i]);
+        unlink_use(&op->operands[i]);
     op->n_operands = 0;
     if (!op->body) return;
     KC_FOR_OPS(inner, op->body) drop_operands(inner);
@@ -82,12 +82,12 @@ void kc_op_erase(kc_op *op) {
         if (!kc_value_unused(op->results[i]))
             kc_bug("erasing %s, whose result %d is used", kc_op_row(op)->name, i);
     drop_operands(op);
-    kc_op_unlink(op);
+    unlink_op(op);
 }
 
 void kc_op_move_before(kc_op *op, kc_op *before) {
     if (op == before) return;
-    kc_op_unlink(op);
+    unlink_op(op);
     kc_op_insert(op, before->block, before);
 }
 

@@ -35,7 +35,8 @@ const char *kc_domain_text(kc_domain domain) {
     return texts[domain];
 }
 
-bool kc_tile_broadcast(kc_type *into, const kc_type *operand) {
+// Extents on which tile operands meet: equal or 1. False: they do not. Rank 0 fits everything.
+static bool tile_broadcast(kc_type *into, const kc_type *operand) {
     if (operand->rank == 0) return true;
     if (into->rank == 0) {
         into->rank = operand->rank;
@@ -76,7 +77,7 @@ static bool meet(kc_expr_pool *pool, int n, const kc_type *const *operands, kc_t
         if (operands[i]->kind != kind)
             return refuse(why, "operand %d is a %s and operand 0 is not", i,
                           kind == KC_TYPE_TENSOR ? "tile" : "tensor");
-        bool fits = kind == KC_TYPE_TILE ? kc_tile_broadcast(result, operands[i])
+        bool fits = kind == KC_TYPE_TILE ? tile_broadcast(result, operands[i])
                                          : kc_type_same_shape(pool, result, operands[i]);
         if (!fits)
             return refuse(why, "the shape of operand %d does not fit the operands before it%s", i,

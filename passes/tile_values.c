@@ -45,7 +45,8 @@ kc_type kc_tiler_type(const kc_tiler *t, kc_dtype dtype, unsigned axes) {
     return kc_type_tile(dtype, t->rank, extents);
 }
 
-kc_type kc_tiler_full_type(const kc_tiler *t, const kc_value *v, unsigned axes) {
+// The extents of a value, widened to axes.
+static kc_type full_type(const kc_tiler *t, const kc_value *v, unsigned axes) {
     kc_type type = kc_tiler_type(t, v->type.elem, axes);
     for (int d = 0; d < v->type.rank; d++)
         if (v->type.tile[d] > type.tile[d]) type.tile[d] = v->type.tile[d];
@@ -53,7 +54,7 @@ kc_type kc_tiler_full_type(const kc_tiler *t, const kc_value *v, unsigned axes) 
 }
 
 kc_value *kc_tiler_widen(kc_tiler *t, kc_value *v, unsigned axes) {
-    kc_type full = kc_tiler_full_type(t, v, axes);
+    kc_type full = full_type(t, v, axes);
     if (v->type.rank == full.rank && memcmp(v->type.tile, full.tile, sizeof(int64_t) * (size_t)full.rank) == 0) return v;
     kc_type flags = kc_type_tile(KC_bool, full.rank, full.tile);
     kc_value *always = kc_build_const_int(&t->build, flags, 1);

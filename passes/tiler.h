@@ -68,7 +68,6 @@ int kc_tiler_output_coords(kc_tiler *, const kc_type *, kc_coord *); // of an ou
 kc_value *kc_tiler_int(kc_tiler *, kc_dtype, int64_t);
 kc_value *kc_tiler_sym(kc_tiler *, const kc_expr *);                 // i64
 kc_type kc_tiler_type(const kc_tiler *, kc_dtype, unsigned axes);    // a tile that varies along these axes
-kc_type kc_tiler_full_type(const kc_tiler *, const kc_value *, unsigned axes); // extents of a value, widened to axes
 kc_value *kc_tiler_widen(kc_tiler *, kc_value *, unsigned axes);     // the same values, repeated to vary along axes
 void kc_tiler_make_offsets(kc_tiler *);                              // the iotas, before any loop
 void kc_tiler_open_axes(kc_tiler *, kc_value *index, bool reduced);  // sets base, local and mask from a linear tile index

@@ -44,7 +44,7 @@ kcrt_status kcrt_field_string(const kcrt_reader *r, const kcrt_json *object, con
     return status;
 }
 
-bool kcrt_is_name(const char *text) {
+static bool is_name(const char *text) {
     for (const char *p = text; *p; p++) {
         bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_';
         if (!letter && (p == text || *p < '0' || *p > '9')) return false;
@@ -55,7 +55,7 @@ bool kcrt_is_name(const char *text) {
 kcrt_status kcrt_field_name(const kcrt_reader *r, const kcrt_json *object, const char *key,
                             const char **out) {
     kcrt_status status = kcrt_field_string(r, object, key, out);
-    if (!status && !kcrt_is_name(*out))
+    if (!status && !is_name(*out))
         return kcrt_bad_manifest(r, "`%s` is not a name: `%.80s`", key, *out);
     return status;
 }

@@ -40,7 +40,6 @@ kcrt_status kcrt_new_items(const kcrt_reader *, const kcrt_json *list, const cha
                            size_t size, void **items, int *count);
 
 int kcrt_find_arg(const kcrt_signature *, const char *name);
-bool kcrt_is_name(const char *text);
 
 // manifest_target.c
 kcrt_status kcrt_read_targets(kcrt_reader *, const kcrt_json *function);

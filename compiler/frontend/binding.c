@@ -73,18 +73,3 @@ void kc_func_bindings(const kc_op *func, kc_bound *bound) {
         continue;
     bind_strides(&s);
 }
-
-int kc_func_unbound_dims(const kc_op *func, int *symbols, int capacity) {
-    enum { MAX_SYMBOLS = 4096 };
-    kc_bound bound[MAX_SYMBOLS];
-    int n_symbols = kc_expr_symbol_count(kc_op_pool(func)), n = 0;
-    if (n_symbols > MAX_SYMBOLS)
-        kc_bug("function %s has %d symbols", kc_func_name(func), n_symbols);
-    kc_func_bindings(func, bound);
-    for (int i = 0; i < n_symbols; i++) {
-        if (bound[i] != KC_BOUND_PASSED) continue;
-        if (n < capacity) symbols[n] = i;
-        n++;
-    }
-    return n;
-}

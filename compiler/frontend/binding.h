@@ -16,8 +16,5 @@ typedef enum {
 // the model's), by symbol index; entries of other symbols are KC_BOUND_SHAPE. `bound` has room for
 // kc_expr_symbol_count(pool) entries.
 void kc_func_bindings(const kc_op *func, kc_bound *bound);
-// The symbols that the caller passes, in order; returns how many there are, and stores at most
-// `capacity`.
-int kc_func_unbound_dims(const kc_op *func, int *symbols, int capacity);
 
 #endif

@@ -112,8 +112,9 @@ bool kc_body_merge_shapes(kc_function *fn, kc_loc loc, const kc_type *a, const k
     return true;
 }
 
-bool kc_body_merge(kc_function *fn, kc_loc loc, int n, const kc_term *terms, int *rank,
-                   const kc_expr **shape) {
+// NumPy's broadcasting of all tensors among the terms. False after an error.
+static bool merge(kc_function *fn, kc_loc loc, int n, const kc_term *terms, int *rank,
+                  const kc_expr **shape) {
     *rank = 0;
     for (int i = 0; i < n; i++) {
         if (terms[i].kind != KC_TERM_TENSOR) continue;
@@ -139,7 +140,7 @@ kc_term kc_body_elementwise(kc_function *fn, kc_loc loc, kc_opcode code, int n,
     const kc_expr *shape[KC_MAX_RANK];
     kc_value *values[3];
     int rank;
-    if (kc_term_any_poison(n, terms) || !kc_body_merge(fn, loc, n, terms, &rank, shape))
+    if (kc_term_any_poison(n, terms) || !merge(fn, loc, n, terms, &rank, shape))
         return kc_term_poison(loc);
     for (int i = 0; i < n; i++) {
         bool condition = code == KC_OP_SELECT && i == 0;

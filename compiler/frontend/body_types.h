@@ -26,8 +26,6 @@ kc_value *kc_body_materialize(kc_function *, kc_loc, const kc_term *, kc_dtype, 
                               const kc_expr *const *shape);
 kc_value *kc_body_broadcast(kc_function *, kc_loc, kc_value *, int rank,
                             const kc_expr *const *shape);
-// NumPy's broadcasting of all tensors among the terms. False after an error.
-bool kc_body_merge(kc_function *, kc_loc, int n, const kc_term *, int *rank, const kc_expr **shape);
 bool kc_body_merge_shapes(kc_function *, kc_loc, const kc_type *a, const kc_type *b, int *rank,
                           const kc_expr **shape);
 // An elementwise op on terms that meet in dtype and are broadcast to one shape.

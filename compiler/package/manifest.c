@@ -88,7 +88,8 @@ static void write_unbound(kc_json *j, const kc_expr_pool *pool, const kc_bound *
     kc_json_close(j, ']');
 }
 
-void kc_manifest_write_signature(kc_json *j, const kc_op *func) {
+// Object keys of a function that the model gives: name, doc, dims, strides, args, unbound.
+static void write_signature(kc_json *j, const kc_op *func) {
     int n = kc_expr_symbol_count(func->pool);
     kc_bound *bound = malloc(sizeof *bound * (size_t)(n + 1));
     if (!bound) kc_bug("out of memory");
@@ -103,7 +104,7 @@ void kc_manifest_write_signature(kc_json *j, const kc_op *func) {
 
 // ---- the manifest -------------------------------------------------------------------------------
 
-void kc_manifest_write_image(kc_json *j, const kc_offload_image *image) {
+static void write_image(kc_json *j, const kc_offload_image *image) {
     char hash[65];
     kcrt_sha256_hex(image->data, image->size, hash);
     kc_json_open(j, '{');
@@ -135,7 +136,7 @@ static void write_target(kc_json *j, const kc_package_target *t) {
 
 static void write_function(kc_json *j, const kc_package_function *f) {
     kc_json_open(j, '{');
-    kc_manifest_write_signature(j, f->func);
+    write_signature(j, f->func);
     if (f->ir >= 0) kc_json_put_int(j, "ir", f->ir);
     kc_json_key(j, "targets");
     kc_json_open(j, '[');
@@ -162,7 +163,7 @@ static void write_manifest(FILE *out, const kc_package *p) {
     kc_json_key(&j, "images");
     kc_json_open(&j, '[');
     for (int i = 0; i < p->n_images; i++)
-        kc_manifest_write_image(&j, &p->images[i]);
+        write_image(&j, &p->images[i]);
     kc_json_close(&j, ']');
     kc_json_key(&j, "functions");
     kc_json_open(&j, '[');

@@ -35,9 +35,4 @@ typedef struct {
 // The whole file.
 void kc_package_write(FILE *, const kc_package *);
 
-// Object keys of a function that the model gives: name, doc, dims, strides, args, unbound.
-void kc_manifest_write_signature(kc_json *, const kc_op *func);
-// One item of `images`.
-void kc_manifest_write_image(kc_json *, const kc_offload_image *);
-
 #endif

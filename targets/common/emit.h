@@ -99,7 +99,6 @@ bool kc_emit_module(LLVMModuleRef module, const kc_target *, const kc_emit_hooks
 // ---- between the files ----------------------------------------------------------------------
 
 // emit_kernel.c
-void kc_emit_op(kc_emit *, const kc_op *);
 void kc_emit_block(kc_emit *, const kc_block *);
 const kc_emitted *kc_emit_get(const kc_value *); // of an operand: number of registers, map
 LLVMValueRef kc_emit_register(kc_emit *, const kc_value *, int r);
@@ -135,8 +134,6 @@ void kc_emit_text_attribute(kc_emit *, LLVMValueRef function, const char *name, 
 LLVMValueRef kc_emit_convert_int(kc_emit *, LLVMValueRef, LLVMTypeRef, bool is_signed);
 
 // emit_elementwise.c, emit_cast.c: one element
-LLVMValueRef kc_emit_element(kc_emit *, kc_opcode, kc_dtype operand,
-                             LLVMValueRef *args); // all but select, cast
 LLVMValueRef kc_emit_cast_element(kc_emit *, kc_dtype from, kc_dtype to, LLVMValueRef);
 LLVMValueRef kc_emit_floordiv_int(kc_emit *, LLVMValueRef a, LLVMValueRef b, bool is_signed,
                                   bool modulo);
@@ -154,7 +151,6 @@ LLVMValueRef kc_emit_helper(kc_emit *, const char *name, kc_dtype, int n, LLVMVa
 LLVMValueRef kc_emit_expr(kc_emit *, const kc_expr *); // i64
 kc_range kc_emit_range(kc_emit *,
                        const kc_value *); // of an integer scalar or of every element of a tile
-bool kc_range_fits_i32(kc_range);
 
 // emit_place.c: where threads hold elements
 LLVMValueRef

@@ -242,7 +242,8 @@ static LLVMValueRef short_element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMVa
     return keeps_type ? kc_emit_cast_element(e, KC_f32, t, result) : result;
 }
 
-LLVMValueRef kc_emit_element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValueRef *args) {
+// All but select and cast.
+static LLVMValueRef element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValueRef *args) {
     if (!kc_dtype_is_float(t)) return int_element(e, code, t, args);
     return is_short_float(t) ? short_element(e, code, t, args) : float_element(e, code, t, args);
 }
@@ -284,7 +285,7 @@ LLVMValueRef kc_emit_elementwise_register(kc_emit *e, const kc_op *op, int r) {
         args[i] = kc_emit_operand_register(e, v, r, kc_operand(op, i));
     if (op->code == KC_OP_CAST) return kc_emit_cast_element(e, from, result->type.elem, args[0]);
     if (op->code == KC_OP_SELECT) return LLVMBuildSelect(e->builder, args[0], args[1], args[2], "");
-    return kc_emit_element(e, op->code, from, args);
+    return element(e, op->code, from, args);
 }
 
 // Scalars at once; tiles late, once it is sure that the operands' layouts fit.

@@ -10,7 +10,7 @@ static bool non_negative(kc_range r) {
     return r.low >= 0;
 }
 
-bool kc_range_fits_i32(kc_range r) {
+static bool fits_i32(kc_range r) {
     return r.low >= INT32_MIN && r.high <= INT32_MAX;
 }
 
@@ -30,7 +30,7 @@ static LLVMValueRef divide_unsigned(kc_emit *e, LLVMValueRef a, LLVMValueRef b, 
 static LLVMValueRef divide(kc_emit *e, LLVMValueRef a, LLVMValueRef b, kc_range ra, kc_range rb,
                            bool modulo) {
     if (!non_negative(ra) || rb.low < 1) return kc_emit_floordiv_int(e, a, b, true, modulo);
-    return divide_unsigned(e, a, b, modulo, kc_range_fits_i32(ra) && kc_range_fits_i32(rb));
+    return divide_unsigned(e, a, b, modulo, fits_i32(ra) && fits_i32(rb));
 }
 
 // ---- expressions ----------------------------------------------------------------------------

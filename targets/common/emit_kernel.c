@@ -129,7 +129,7 @@ static void emit_program_id(kc_emit *e, const kc_op *op) {
                  kc_emit_convert_int(e, id, kc_emit_type(e, kc_result(op, 0)->type.elem), false));
 }
 
-void kc_emit_op(kc_emit *e, const kc_op *op) {
+static void emit_op(kc_emit *e, const kc_op *op) {
     if (kc_op_has(op, KC_ELEMENTWISE)) {
         kc_emit_elementwise(e, op);
         limit_depth(e, op);
@@ -161,7 +161,7 @@ void kc_emit_op(kc_emit *e, const kc_op *op) {
 // Terminators belong to whoever owns the region.
 void kc_emit_block(kc_emit *e, const kc_block *block) {
     for (const kc_op *op = block->first; op; op = op->next)
-        if (!kc_op_has(op, KC_TERMINATOR)) kc_emit_op(e, op);
+        if (!kc_op_has(op, KC_TERMINATOR)) emit_op(e, op);
 }
 
 // ---- kernels --------------------------------------------------------------------------------

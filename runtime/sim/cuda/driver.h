@@ -160,7 +160,6 @@ CUresult driver_release(uint64_t address, driver_memory_type type);
 void driver_release_context(CUcontext context);
 /* Sums over live allocations of a pool. */
 size_t driver_pool_used(CUmemoryPool pool);
-CUresult driver_pool_create(driver_device *device, CUmemoryPool *out);
 
 /* ---- operations: what a stream carries out or a graph records (driver_op.c) ------------------ */
 typedef struct driver_copy {
@@ -275,7 +274,6 @@ struct CUgraphExec_st {
 };
 
 bool driver_nodes_add(driver_nodes *nodes, CUgraphNode node); /* a set: no duplicates */
-bool driver_nodes_has(const driver_nodes *nodes, CUgraphNode node);
 void driver_nodes_clear(driver_nodes *nodes);
 CUresult driver_graph_create(CUgraph *out);
 void driver_graph_destroy(CUgraph graph);
@@ -328,9 +326,5 @@ enum { DRIVER_PARAM_BYTES = 4096 }; /* parameter blocks up to here are packed on
 /* Packs `arguments` or `extra` into kernel->params (which has room for kernel->bytes). */
 CUresult driver_kernel_pack(CUfunction function, void **arguments, void **extra, void *block);
 size_t driver_kernel_bytes(CUfunction function);
-
-/* The entry point `name` as cuGetProcAddress answers it (driver_entry.c). */
-CUresult driver_entry_find(const char *name, int version, bool per_thread, void **out,
-                           CUdriverProcAddressQueryResult *status);
 
 #endif

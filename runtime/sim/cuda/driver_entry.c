@@ -23,7 +23,8 @@ static const struct {
 #undef ROW
 };
 
-CUresult driver_entry_find(const char *name, int version, bool per_thread, void **out,
+/* The entry point `name` as cuGetProcAddress answers it. */
+static CUresult find_entry(const char *name, int version, bool per_thread, void **out,
                            CUdriverProcAddressQueryResult *status) {
     int best = -1;
     bool known = false;
@@ -52,7 +53,7 @@ CUresult cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t
                              CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)) != 0)
         return CUDA_ERROR_INVALID_VALUE;
     bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
-    CUresult result = driver_entry_find(name, version, per_thread, out, &answer);
+    CUresult result = find_entry(name, version, per_thread, out, &answer);
     if (status == NULL) return result;
     *status = answer;
     return CUDA_SUCCESS;

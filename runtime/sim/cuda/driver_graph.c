@@ -8,7 +8,7 @@
 
 /* ---- sets of nodes --------------------------------------------------------------------------- */
 
-bool driver_nodes_has(const driver_nodes *nodes, CUgraphNode node) {
+static bool has(const driver_nodes *nodes, CUgraphNode node) {
     for (size_t i = 0; i < nodes->count; i++)
         if (nodes->items[i] == node) return true;
     return false;
@@ -27,7 +27,7 @@ static bool append(driver_nodes *nodes, CUgraphNode node) {
 }
 
 bool driver_nodes_add(driver_nodes *nodes, CUgraphNode node) {
-    return driver_nodes_has(nodes, node) || append(nodes, node);
+    return has(nodes, node) || append(nodes, node);
 }
 
 static void drop(driver_nodes *nodes, CUgraphNode node) {
@@ -255,9 +255,9 @@ static CUresult change_edges(CUgraph graph, const CUgraphNode *from, const CUgra
     if (result != CUDA_SUCCESS) return result;
     if (count > 0 && (from == NULL || to == NULL)) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
-        if (!driver_nodes_has(&graph->nodes, from[i]) || !driver_nodes_has(&graph->nodes, to[i]))
+        if (!has(&graph->nodes, from[i]) || !has(&graph->nodes, to[i]))
             return CUDA_ERROR_INVALID_VALUE;
-        if (driver_nodes_has(&to[i]->dependencies, from[i]) == add || from[i] == to[i])
+        if (has(&to[i]->dependencies, from[i]) == add || from[i] == to[i])
             return CUDA_ERROR_INVALID_VALUE;
     }
     for (size_t i = 0; i < count; i++) {
@@ -332,7 +332,7 @@ CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *out, size_t
     driver_nodes after = {0};
     for (size_t i = 0; result == CUDA_SUCCESS && i < node->graph->nodes.count; i++) {
         CUgraphNode other = node->graph->nodes.items[i];
-        if (driver_nodes_has(&other->dependencies, node) && !append(&after, other))
+        if (has(&other->dependencies, node) && !append(&after, other))
             result = CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (result == CUDA_SUCCESS) result = answer_nodes(&after, out, count);

@@ -13,7 +13,7 @@ struct CUmemPoolHandle_st {
     uint64_t attributes[CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1];
 };
 
-CUresult driver_pool_create(driver_device *device, CUmemoryPool *out) {
+static CUresult create_pool(driver_device *device, CUmemoryPool *out) {
     CUmemoryPool pool = calloc(1, sizeof *pool);
     if (pool == NULL || !driver_object_add(&pool->object, DRIVER_POOL, NULL)) {
         free(pool);
@@ -33,7 +33,7 @@ static CUresult current_pool(driver_device *device, CUmemoryPool *out, bool firs
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&pool_lock);
     if (device->default_pool == NULL) {
-        result = driver_pool_create(device, &device->default_pool);
+        result = create_pool(device, &device->default_pool);
         device->pool = device->default_pool;
     }
     *out = first ? device->default_pool : device->pool;
@@ -82,7 +82,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const driver_pool_properties *proper
     if (properties->handleTypes != 0)
         return driver_unsupported("cuMemPoolCreate with handle types");
     driver_device *device = driver_device_at(properties->location.id);
-    return device == NULL ? CUDA_ERROR_INVALID_DEVICE : driver_pool_create(device, out);
+    return device == NULL ? CUDA_ERROR_INVALID_DEVICE : create_pool(device, out);
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
