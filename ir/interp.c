@@ -6,14 +6,21 @@
 
 // ---- ops ------------------------------------------------------------------------------------------------------------
 
-// Whether the product goes into a sum, where an implementation may leave it unrounded.
-static bool feeds_sum(const kc_op *op) {
-    if (op->code != KC_OP_MUL) return false;
-    for (const kc_use *use = kc_result(op, 0)->uses; use; use = use->next) {
-        kc_opcode code = use->user->code;
-        if (code == KC_OP_ADD || code == KC_OP_SUB || code == KC_OP_REDUCE || code == KC_OP_SUM || code == KC_OP_MEAN) return true;
+// Whether a value goes into a sum, perhaps moved or negated first: an implementation may leave a product there unrounded.
+static bool reaches_sum(const kc_value *v, int depth) {
+    for (const kc_use *use = v->uses; use; use = use->next) {
+        switch (use->user->code) {
+        case KC_OP_ADD: case KC_OP_SUB: case KC_OP_REDUCE: case KC_OP_SUM: case KC_OP_MEAN: return true;
+        default: break;
+        }
+        bool passes_on = kc_op_has(use->user, KC_MOVEMENT) || use->user->code == KC_OP_NEG;
+        if (passes_on && depth > 0 && reaches_sum(kc_result(use->user, 0), depth - 1)) return true;
     }
     return false;
+}
+
+static bool feeds_sum(const kc_op *op) {
+    return op->code == KC_OP_MUL && reaches_sum(kc_result(op, 0), 6);
 }
 
 static kc_interp_value *elementwise(kc_interp *m, const kc_op *op) {
