@@ -2,15 +2,19 @@
 #include "ir/interp_machine.h"
 
 #include <math.h>
-#include <string.h>
 
-// ---- ops ------------------------------------------------------------------------------------------------------------
+// ---- ops ----------------------------------------------------------------------------------------
 
-// Whether a value goes into a sum, perhaps moved or negated first: an implementation may leave a product there unrounded.
+// Whether a value goes into a sum, perhaps moved or negated first: an implementation may leave a
+// product there unrounded.
 static bool reaches_sum(const kc_value *v, int depth) {
     for (const kc_use *use = v->uses; use; use = use->next) {
         switch (use->user->code) {
-        case KC_OP_ADD: case KC_OP_SUB: case KC_OP_REDUCE: case KC_OP_SUM: case KC_OP_MEAN: return true;
+        case KC_OP_ADD:
+        case KC_OP_SUB:
+        case KC_OP_REDUCE:
+        case KC_OP_SUM:
+        case KC_OP_MEAN: return true;
         default: break;
         }
         bool passes_on = kc_op_has(use->user, KC_MOVEMENT) || use->user->code == KC_OP_NEG;
@@ -25,9 +29,12 @@ static bool feeds_sum(const kc_op *op) {
 
 static kc_interp_value *elementwise(kc_interp *m, const kc_op *op) {
     kc_interp_value *operands[3];
-    if (op->n_operands < 1 || op->n_operands > 3) kc_interp_fail(m, op, "%s: %d operands", kc_op_row(op)->name, op->n_operands);
-    for (int i = 0; i < op->n_operands; i++) operands[i] = kc_interp_operand(m, op, i);
-    if (op->code == KC_OP_CAST) return kc_interp_cast(m, op, operands[0], kc_result(op, 0)->type.elem);
+    if (op->n_operands < 1 || op->n_operands > 3)
+        kc_interp_fail(m, op, "%s: %d operands", kc_op_row(op)->name, op->n_operands);
+    for (int i = 0; i < op->n_operands; i++)
+        operands[i] = kc_interp_operand(m, op, i);
+    if (op->code == KC_OP_CAST)
+        return kc_interp_cast(m, op, operands[0], kc_result(op, 0)->type.elem);
     return kc_interp_apply(m, op, op->code, op->n_operands, operands, feeds_sum(op));
 }
 
@@ -39,40 +46,54 @@ static kc_interp_op *op_of(const kc_op *op) {
 }
 
 static void fusion(kc_interp *m, const kc_op *op, kc_interp_value **results) {
-    for (int i = 0; i < op->n_operands; i++) kc_interp_set(m, op->body->args[i], kc_interp_hold(kc_interp_operand(m, op, i)));
+    for (int i = 0; i < op->n_operands; i++)
+        kc_interp_set(m, op->body->args[i], kc_interp_hold(kc_interp_operand(m, op, i)));
     kc_interp_block(m, op->body, op->n_results, results);
 }
 
-// In a reduction's region a scalar stands for many; only ops that treat elements alike make sense there.
+// In a reduction's region a scalar stands for many; only ops that treat elements alike make sense
+// there.
 static void check_batched(kc_interp *m, const kc_op *op) {
     bool fits = kc_op_has(op, KC_ELEMENTWISE) || op->code == KC_OP_CONST || op->code == KC_OP_SYM;
-    if (m->batch && !fits) kc_interp_fail(m, op, "%s in the region of a reduction; it combines scalars, element by element", kc_op_row(op)->name);
+    if (m->batch && !fits)
+        kc_interp_fail(m, op,
+                       "%s in the region of a reduction; it combines scalars, element by element",
+                       kc_op_row(op)->name);
 }
 
 static void run_op(kc_interp *m, const kc_op *op) {
     kc_interp_value *results[KC_MAX_INTERP_RESULTS];
     if (op->code == KC_OP_SCHEDULE) return;
-    if (op->n_results > KC_MAX_INTERP_RESULTS) kc_interp_fail(m, op, "%s: more than %d results", kc_op_row(op)->name, KC_MAX_INTERP_RESULTS);
+    if (op->n_results > KC_MAX_INTERP_RESULTS)
+        kc_interp_fail(m, op, "%s: more than %d results", kc_op_row(op)->name,
+                       KC_MAX_INTERP_RESULTS);
     check_batched(m, op);
     kc_interp_op *f = op_of(op);
     if (op->code == KC_OP_FUSION) fusion(m, op, results);
     else if (op->code == KC_OP_REDUCE) kc_interp_reduce(m, op, results);
     else if (f) results[0] = f(m, op);
     else kc_interp_fail(m, op, "%s has no meaning in tensor IR", kc_op_row(op)->name);
-    for (int i = 0; i < op->n_results; i++) kc_interp_set(m, kc_result(op, i), results[i]);
-    for (int i = 0; i < op->n_operands; i++) kc_interp_used(m, kc_operand(op, i));
+    for (int i = 0; i < op->n_results; i++)
+        kc_interp_set(m, kc_result(op, i), results[i]);
+    for (int i = 0; i < op->n_operands; i++)
+        kc_interp_used(m, kc_operand(op, i));
 }
 
-void kc_interp_block(kc_interp *m, const kc_block *block, int n_results, kc_interp_value **results) {
+void kc_interp_block(kc_interp *m, const kc_block *block, int n_results,
+                     kc_interp_value **results) {
     const kc_op *last = block->last;
     if (!last || !kc_op_has(last, KC_TERMINATOR) || last->n_operands != n_results)
-        kc_interp_fail(m, block->parent, "%s: its region does not give %d values", kc_op_row(block->parent)->name, n_results);
-    for (const kc_op *op = block->first; op != last; op = op->next) run_op(m, op);
-    for (int i = 0; i < n_results; i++) results[i] = kc_interp_hold(kc_interp_operand(m, last, i));
-    for (int i = 0; i < n_results; i++) kc_interp_used(m, kc_operand(last, i));
+        kc_interp_fail(m, block->parent, "%s: its region does not give %d values",
+                       kc_op_row(block->parent)->name, n_results);
+    for (const kc_op *op = block->first; op != last; op = op->next)
+        run_op(m, op);
+    for (int i = 0; i < n_results; i++)
+        results[i] = kc_interp_hold(kc_interp_operand(m, last, i));
+    for (int i = 0; i < n_results; i++)
+        kc_interp_used(m, kc_operand(last, i));
 }
 
-// ---- arguments -------------------------------------------------------------------------------------------------------------
+// ---- arguments ----------------------------------------------------------------------------------
 
 // What was a cast's result goes out as the cast's operand, which the output's rounding then rounds.
 static kc_number before_rounding(const kc_interp_value *v, int64_t i, const kc_precision *p) {
@@ -80,7 +101,8 @@ static kc_number before_rounding(const kc_interp_value *v, int64_t i, const kc_p
     return kc_number_in_range(kc_interp_number(from, i), p);
 }
 
-static void store(const kc_interp_value *v, const kc_interp_array *array, double *values, double *bounds) {
+static void store(const kc_interp_value *v, const kc_interp_array *array, double *values,
+                  double *bounds) {
     kc_precision p = kc_number_precision(v->elem);
     kc_interp_cursor c = kc_interp_start(array);
     for (int64_t i = 0; i < v->n; i++, kc_interp_advance(&c)) {
@@ -97,19 +119,23 @@ static void store(const kc_interp_value *v, const kc_interp_array *array, double
     }
 }
 
-// ---- one call --------------------------------------------------------------------------------------------------------------------
+// ---- one call -----------------------------------------------------------------------------------
 
 static void run(kc_interp *m, kc_interp_call *call) {
     const kc_op *func = m->func;
     kc_interp_value **results = kc_interp_alloc(m, func, call->n_outputs + 1, sizeof *results);
-    kc_interp_bind(m, &(kc_interp_arguments){call->inputs, call->outputs, call->n_inputs, call->n_outputs, call->symbols, call->n_symbols});
-    for (int i = 0; i < call->n_inputs; i++) kc_interp_set(m, func->body->args[i], kc_interp_load(m, m->func, &call->inputs[i]));
+    kc_interp_bind(m, &(kc_interp_arguments){call->inputs, call->outputs, call->n_inputs,
+                                             call->n_outputs, call->symbols, call->n_symbols});
+    for (int i = 0; i < call->n_inputs; i++)
+        kc_interp_set(m, func->body->args[i], kc_interp_load(m, m->func, &call->inputs[i]));
     kc_interp_block(m, func->body, call->n_outputs, results);
     for (int i = 0; i < call->n_outputs; i++)
-        if (results[i]->n != kc_interp_elements(m, func, call->outputs[i].rank, call->outputs[i].shape))
+        if (results[i]->n !=
+            kc_interp_elements(m, func, call->outputs[i].rank, call->outputs[i].shape))
             kc_interp_fail(m, func, "output %d has not the shape that is computed", i);
     for (int i = 0; i < call->n_outputs; i++)
-        store(results[i], &call->outputs[i], call->values ? call->values[i] : NULL, call->bounds ? call->bounds[i] : NULL);
+        store(results[i], &call->outputs[i], call->values ? call->values[i] : NULL,
+              call->bounds ? call->bounds[i] : NULL);
     call->clamped = m->clamped;
 }
 
@@ -120,7 +146,9 @@ static bool guarded(kc_interp *m, kc_interp_call *call) {
 }
 
 bool kc_interp_run(const kc_op *func, kc_interp_call *call, kc_diag *diag) {
-    kc_interp m = {.func = func, .pool = func->pool, .max_bytes = call->max_bytes ? call->max_bytes : KC_INTERP_MEMORY};
+    kc_interp m = {.func = func,
+                   .pool = func->pool,
+                   .max_bytes = call->max_bytes ? call->max_bytes : KC_INTERP_MEMORY};
     call->clamped = 0;
     bool ok = guarded(&m, call);
     kc_interp_close(&m);

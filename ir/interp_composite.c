@@ -1,5 +1,5 @@
-// Composite ops by their definitions: formulas over the same elementwise ops and reductions that a compiler has, so that values
-// and bounds are those of evaluating the formula op by op.
+// Composite ops by their definitions: formulas over the same elementwise ops and reductions that a
+// compiler has, so that values and bounds are those of evaluating the formula op by op.
 #include "ir/interp_machine.h"
 
 #include <math.h>
@@ -22,7 +22,8 @@ static value *keep(formula *f, value *v) {
 
 static value *finish(formula *f, value *result) {
     kc_interp_hold(result);
-    for (int i = 0; i < f->n; i++) kc_interp_drop(f->m, f->terms[i]);
+    for (int i = 0; i < f->n; i++)
+        kc_interp_drop(f->m, f->terms[i]);
     return result;
 }
 
@@ -47,7 +48,7 @@ static value *literal(formula *f, double v) {
     return keep(f, kc_interp_scalar(f->m, f->op, kc_result(f->op, 0)->type.elem, v));
 }
 
-// ---- activations ----------------------------------------------------------------------------------------------------
+// ---- activations --------------------------------------------------------------------------------
 
 static value *one_plus_exp_minus(formula *f, value *x) {
     return binary(f, KC_OP_ADD, unary(f, KC_OP_EXP, unary(f, KC_OP_NEG, x)), literal(f, 1));
@@ -55,12 +56,14 @@ static value *one_plus_exp_minus(formula *f, value *x) {
 
 static value *sigmoid(kc_interp *m, const kc_op *op) {
     formula f = {.m = m, .op = op};
-    return finish(&f, binary(&f, KC_OP_DIV, literal(&f, 1), one_plus_exp_minus(&f, operand(&f, 0))));
+    return finish(&f,
+                  binary(&f, KC_OP_DIV, literal(&f, 1), one_plus_exp_minus(&f, operand(&f, 0))));
 }
 
 static value *silu(kc_interp *m, const kc_op *op) {
     formula f = {.m = m, .op = op};
-    return finish(&f, binary(&f, KC_OP_DIV, operand(&f, 0), one_plus_exp_minus(&f, operand(&f, 0))));
+    return finish(&f,
+                  binary(&f, KC_OP_DIV, operand(&f, 0), one_plus_exp_minus(&f, operand(&f, 0))));
 }
 
 static value *relu(kc_interp *m, const kc_op *op) {
@@ -70,35 +73,43 @@ static value *relu(kc_interp *m, const kc_op *op) {
 
 static value *clamp(kc_interp *m, const kc_op *op) {
     formula f = {.m = m, .op = op};
-    return finish(&f, binary(&f, KC_OP_MIN, binary(&f, KC_OP_MAX, operand(&f, 0), operand(&f, 1)), operand(&f, 2)));
+    return finish(&f, binary(&f, KC_OP_MIN, binary(&f, KC_OP_MAX, operand(&f, 0), operand(&f, 1)),
+                             operand(&f, 2)));
 }
 
 // x/2 * (1 + inner)
 static value *gelu_with(formula *f, value *inner) {
-    return binary(f, KC_OP_MUL, times(f, operand(f, 0), literal(f, 0.5)), binary(f, KC_OP_ADD, inner, literal(f, 1)));
+    return binary(f, KC_OP_MUL, times(f, operand(f, 0), literal(f, 0.5)),
+                  binary(f, KC_OP_ADD, inner, literal(f, 1)));
 }
 
 static value *gelu(kc_interp *m, const kc_op *op) {
     formula f = {.m = m, .op = op};
-    return finish(&f, gelu_with(&f, unary(&f, KC_OP_ERF, binary(&f, KC_OP_MUL, operand(&f, 0), literal(&f, M_SQRT1_2)))));
+    return finish(
+        &f, gelu_with(&f, unary(&f, KC_OP_ERF,
+                                binary(&f, KC_OP_MUL, operand(&f, 0), literal(&f, M_SQRT1_2)))));
 }
 
 // tanh(sqrt(2/pi) * x * (1 + 0.044715 x^2))
 static value *gelu_tanh(kc_interp *m, const kc_op *op) {
     formula f = {.m = m, .op = op};
     value *x = operand(&f, 0);
-    value *cubic = binary(&f, KC_OP_ADD, times(&f, times(&f, x, x), literal(&f, 0.044715)), literal(&f, 1));
-    value *inner = binary(&f, KC_OP_MUL, binary(&f, KC_OP_MUL, x, cubic), literal(&f, M_2_SQRTPI * M_SQRT1_2));
+    value *cubic =
+        binary(&f, KC_OP_ADD, times(&f, times(&f, x, x), literal(&f, 0.044715)), literal(&f, 1));
+    value *inner =
+        binary(&f, KC_OP_MUL, binary(&f, KC_OP_MUL, x, cubic), literal(&f, M_2_SQRTPI * M_SQRT1_2));
     return finish(&f, gelu_with(&f, unary(&f, KC_OP_TANH, inner)));
 }
 
-// ---- reductions ---------------------------------------------------------------------------------------------------------
+// ---- reductions ---------------------------------------------------------------------------------
 
 static value *reduced_by(formula *f, kc_opcode combine, value *x) {
     bool reduced[KC_MAX_RANK] = {false};
     const kc_attr *axes = kc_attr_get(f->op, KC_ATTR_AXES);
-    for (int i = 0; i < axes->count; i++) reduced[axes->integers[i]] = true;
-    return keep(f, kc_interp_reduce_by(f->m, f->op, combine, x, reduced, kc_attr_int(f->op, KC_ATTR_KEEPDIMS, 0)));
+    for (int i = 0; i < axes->count; i++)
+        reduced[axes->integers[i]] = true;
+    return keep(f, kc_interp_reduce_by(f->m, f->op, combine, x, reduced,
+                                       kc_attr_int(f->op, KC_ATTR_KEEPDIMS, 0)));
 }
 
 static value *accumulated(formula *f) {
@@ -129,17 +140,19 @@ static value *mean(kc_interp *m, const kc_op *op) {
     formula f = {.m = m, .op = op};
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     int64_t count = 1;
-    for (int i = 0; i < axes->count; i++) count *= operand(&f, 0)->shape[axes->integers[i]];
+    for (int i = 0; i < axes->count; i++)
+        count *= operand(&f, 0)->shape[axes->integers[i]];
     value *total = reduced_by(&f, KC_OP_ADD, operand(&f, 0));
     if (axes->count == 0) return finish(&f, total);
     return finish(&f, binary(&f, KC_OP_DIV, total, literal(&f, (double)count)));
 }
 
-// ---- indices of extremes ---------------------------------------------------------------------------------------------------
+// ---- indices of extremes ------------------------------------------------------------------------
 
-// Of one line, with `sign` -1 for the smallest: the first of the largest, the first NaN if there is one. Every element whose
-// interval reaches the largest lower end may be found instead.
-static kc_integer index_of_largest(const value *x, int64_t first, int64_t stride, int64_t n, double sign) {
+// Of one line, with `sign` -1 for the smallest: the first of the largest, the first NaN if there is
+// one. Every element whose interval reaches the largest lower end may be found instead.
+static kc_integer index_of_largest(const value *x, int64_t first, int64_t stride, int64_t n,
+                                   double sign) {
     int64_t best = 0;
     double floor_of_best = -INFINITY, far = 0;
     bool open = false;
@@ -159,7 +172,8 @@ static kc_integer index_of_largest(const value *x, int64_t first, int64_t stride
     for (int64_t i = 0; x->e && i < n; i++) {
         int64_t at = first + i * stride;
         double v = x->f ? x->f[at] : (double)x->i[at];
-        bool may = x->f ? sign * v + x->e[at] >= floor_of_best : x->e[at] > 0; // of integers with open values: anything
+        bool may = x->f ? sign * v + x->e[at] >= floor_of_best
+                        : x->e[at] > 0; // of integers with open values: anything
         if (may && i != best) far = fmax(far, fabs((double)(i - best)));
     }
     return (kc_integer){best, open ? INFINITY : n == 0 ? INFINITY : far};
@@ -171,7 +185,8 @@ static value *index_of(kc_interp *m, const kc_op *op, double sign) {
     value *r = kc_interp_make_typed(m, op, &kc_result(op, 0)->type);
     int axis = axes->count == 1 ? (int)axes->integers[0] : -1;
     int64_t n = axis < 0 ? x->n : x->shape[axis];
-    int64_t inner = axis < 0 ? 1 : kc_interp_elements(m, op, x->rank - axis - 1, x->shape + axis + 1);
+    int64_t inner =
+        axis < 0 ? 1 : kc_interp_elements(m, op, x->rank - axis - 1, x->shape + axis + 1);
     for (int64_t k = 0; k < r->n; k++) {
         kc_integer y = index_of_largest(x, k / inner * n * inner + k % inner, inner, n, sign);
         r->i[k] = y.v;
@@ -182,10 +197,14 @@ static value *index_of(kc_interp *m, const kc_op *op, double sign) {
     return r;
 }
 
-static value *argmax(kc_interp *m, const kc_op *op) { return index_of(m, op, 1); }
-static value *argmin(kc_interp *m, const kc_op *op) { return index_of(m, op, -1); }
+static value *argmax(kc_interp *m, const kc_op *op) {
+    return index_of(m, op, 1);
+}
+static value *argmin(kc_interp *m, const kc_op *op) {
+    return index_of(m, op, -1);
+}
 
-// ---- normalisations ------------------------------------------------------------------------------------------------------------
+// ---- normalisations -----------------------------------------------------------------------------
 
 static int axis_of(const formula *f) {
     return (int)kc_attr_int(f->op, KC_ATTR_AXIS, 0);
@@ -204,7 +223,8 @@ static value *spread(formula *f, value *kept) {
 }
 
 static value *mean_along(formula *f, value *x) {
-    return binary(f, KC_OP_DIV, along_axis(f, KC_OP_ADD, x), literal(f, (double)x->shape[axis_of(f)]));
+    return binary(f, KC_OP_DIV, along_axis(f, KC_OP_ADD, x),
+                  literal(f, (double)x->shape[axis_of(f)]));
 }
 
 static value *shifted(formula *f) {
@@ -228,13 +248,16 @@ static value *log_softmax(kc_interp *m, const kc_op *op) {
 static value *parameter(formula *f, int i) {
     value *vector = operand(f, i), along = *vector; // the same elements, standing along the axis
     along.rank = operand(f, 0)->rank;
-    for (int d = 0; d < along.rank; d++) along.shape[d] = d == axis_of(f) ? vector->n : 1;
+    for (int d = 0; d < along.rank; d++)
+        along.shape[d] = d == axis_of(f) ? vector->n : 1;
     return spread(f, &along);
 }
 
 static value *normalised(formula *f, value *x) {
     value *square = mean_along(f, times(f, x, x));
-    value *inverse = unary(f, KC_OP_RSQRT, binary(f, KC_OP_ADD, square, literal(f, kc_attr_float(f->op, KC_ATTR_EPS, 0))));
+    value *inverse =
+        unary(f, KC_OP_RSQRT,
+              binary(f, KC_OP_ADD, square, literal(f, kc_attr_float(f->op, KC_ATTR_EPS, 0))));
     return times(f, binary(f, KC_OP_MUL, x, spread(f, inverse)), parameter(f, 1));
 }
 
@@ -251,10 +274,23 @@ static value *layernorm(kc_interp *m, const kc_op *op) {
 
 kc_interp_op *kc_interp_composite_of(kc_opcode code) {
     static kc_interp_op *const table[KC_OP_COUNT] = {
-        [KC_OP_SIGMOID] = sigmoid, [KC_OP_RELU] = relu, [KC_OP_GELU] = gelu, [KC_OP_GELU_TANH] = gelu_tanh, [KC_OP_SILU] = silu,
-        [KC_OP_CLAMP] = clamp, [KC_OP_SUM] = sum, [KC_OP_PROD] = prod, [KC_OP_MEAN] = mean, [KC_OP_AMAX] = amax, [KC_OP_AMIN] = amin,
-        [KC_OP_ARGMAX] = argmax, [KC_OP_ARGMIN] = argmin, [KC_OP_SOFTMAX] = softmax, [KC_OP_LOG_SOFTMAX] = log_softmax,
-        [KC_OP_LAYERNORM] = layernorm, [KC_OP_RMSNORM] = rmsnorm,
+        [KC_OP_SIGMOID] = sigmoid,
+        [KC_OP_RELU] = relu,
+        [KC_OP_GELU] = gelu,
+        [KC_OP_GELU_TANH] = gelu_tanh,
+        [KC_OP_SILU] = silu,
+        [KC_OP_CLAMP] = clamp,
+        [KC_OP_SUM] = sum,
+        [KC_OP_PROD] = prod,
+        [KC_OP_MEAN] = mean,
+        [KC_OP_AMAX] = amax,
+        [KC_OP_AMIN] = amin,
+        [KC_OP_ARGMAX] = argmax,
+        [KC_OP_ARGMIN] = argmin,
+        [KC_OP_SOFTMAX] = softmax,
+        [KC_OP_LOG_SOFTMAX] = log_softmax,
+        [KC_OP_LAYERNORM] = layernorm,
+        [KC_OP_RMSNORM] = rmsnorm,
     };
     return table[code];
 }

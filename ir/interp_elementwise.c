@@ -8,12 +8,14 @@ static int64_t at(const kc_interp_value *v, int64_t i) {
 }
 
 // The operand whose shape the result has: one of many elements, else the one with the highest rank.
-static const kc_interp_value *widest(kc_interp *m, const kc_op *op, int n, kc_interp_value *const *operands) {
+static const kc_interp_value *widest(kc_interp *m, const kc_op *op, int n,
+                                     kc_interp_value *const *operands) {
     const kc_interp_value *like = operands[0];
     for (int i = 1; i < n; i++) {
         const kc_interp_value *v = operands[i];
         if (v->n != 1 && like->n != 1 && v->n != like->n)
-            kc_interp_fail(m, op, "%s: operands have %lld and %lld elements", kc_op_row(op)->name, (long long)like->n, (long long)v->n);
+            kc_interp_fail(m, op, "%s: operands have %lld and %lld elements", kc_op_row(op)->name,
+                           (long long)like->n, (long long)v->n);
         if (like->n == 1 && (v->n != 1 || v->rank > like->rank)) like = v;
     }
     return like;
@@ -36,9 +38,11 @@ static bool compares(kc_opcode code) {
     return kc_op_table[code].rule == KC_RULE_COMPARE;
 }
 
-static void float_loop(kc_interp_value *r, kc_opcode code, int n, kc_interp_value *const *operands, const kc_precision *p, bool *inexact) {
+static void float_loop(kc_interp_value *r, kc_opcode code, int n, kc_interp_value *const *operands,
+                       const kc_precision *p, bool *inexact) {
     kc_number_op *f = kc_number_op_of(code);
-    bool same = compares(code) && operands[0] == operands[1]; // x != x asks for NaN: no error plays a part
+    bool same =
+        compares(code) && operands[0] == operands[1]; // x != x asks for NaN: no error plays a part
     for (int64_t i = 0; i < r->n; i++) {
         kc_number x[3], y;
         bool open = false;
@@ -56,11 +60,13 @@ static void float_loop(kc_interp_value *r, kc_opcode code, int n, kc_interp_valu
     }
 }
 
-static void integer_loop(kc_interp_value *r, kc_opcode code, int n, kc_interp_value *const *operands, bool *inexact) {
+static void integer_loop(kc_interp_value *r, kc_opcode code, int n,
+                         kc_interp_value *const *operands, bool *inexact) {
     kc_integer_op *f = kc_integer_op_of(code);
     for (int64_t i = 0; i < r->n; i++) {
         kc_integer x[2] = {{0, 0}, {0, 0}};
-        for (int k = 0; k < n; k++) x[k] = kc_interp_integer(operands[k], at(operands[k], i));
+        for (int k = 0; k < n; k++)
+            x[k] = kc_interp_integer(operands[k], at(operands[k], i));
         kc_integer y = f(x, operands[0]->elem);
         r->i[i] = y.v;
         if (r->e) r->e[i] = y.e;
@@ -77,7 +83,8 @@ static void select_loop(kc_interp_value *r, kc_interp_value *const *o, bool *ine
             kc_number y = kc_number_select(c, kc_interp_number(o[1], a), kc_interp_number(o[2], b));
             r->f[i] = y.v, e = y.e;
         } else {
-            kc_integer y = kc_integer_select(c, kc_interp_integer(o[1], a), kc_interp_integer(o[2], b));
+            kc_integer y =
+                kc_integer_select(c, kc_interp_integer(o[1], a), kc_interp_integer(o[2], b));
             r->i[i] = y.v, e = y.e;
         }
         if (r->e) r->e[i] = e;
@@ -90,7 +97,8 @@ static bool may_divide_by_zero(kc_opcode code) {
     return code == KC_OP_FLOORDIV || code == KC_OP_MOD || code == KC_OP_POW;
 }
 
-kc_interp_value *kc_interp_apply(kc_interp *m, const kc_op *op, kc_opcode code, int n, kc_interp_value *const *operands, bool contracted) {
+kc_interp_value *kc_interp_apply(kc_interp *m, const kc_op *op, kc_opcode code, int n,
+                                 kc_interp_value *const *operands, bool contracted) {
     const kc_interp_value *like = widest(m, op, n, operands), *last = operands[n - 1];
     kc_interp_value *r = kc_interp_make_like(m, op, compares(code) ? KC_bool : last->elem, like);
     bool rounds = last->f ? kc_number_op_rounds(code) : may_divide_by_zero(code), inexact = false;
@@ -104,7 +112,8 @@ kc_interp_value *kc_interp_apply(kc_interp *m, const kc_op *op, kc_opcode code, 
     } else if (last->i && kc_integer_op_of(code)) {
         integer_loop(r, code, n, operands, &inexact);
     } else {
-        kc_interp_fail(m, op, "%s has no meaning on %s", kc_op_table[code].name, kc_dtype_name(last->elem));
+        kc_interp_fail(m, op, "%s has no meaning on %s", kc_op_table[code].name,
+                       kc_dtype_name(last->elem));
     }
     settle(m, r, inexact);
     return r;
@@ -112,7 +121,9 @@ kc_interp_value *kc_interp_apply(kc_interp *m, const kc_op *op, kc_opcode code, 
 
 kc_interp_value *kc_interp_cast(kc_interp *m, const kc_op *op, kc_interp_value *x, kc_dtype to) {
     kc_interp_value *r = kc_interp_make_like(m, op, to, x);
-    bool inexact = false, narrows = x->f && r->f && kc_dtype_table[to].bits <= kc_dtype_table[x->elem].bits && to != x->elem;
+    bool inexact = false, narrows = x->f && r->f &&
+                                    kc_dtype_table[to].bits <= kc_dtype_table[x->elem].bits &&
+                                    to != x->elem;
     if (x->e) kc_interp_add_bounds(m, op, r);
     for (int64_t i = 0; i < x->n; i++) {
         kc_number f = {0, 0};

@@ -1,10 +1,11 @@
-// Matrix products. Of K products, summed in any order, each rounded or not (fma): the error is at most K u sum |a| |b|
-// (Jeannerod and Rump 2013: without higher terms), u being half an ulp relative; errors of the operands come on top,
-// sum (|a| + ea)(|b| + eb) - |a||b|.
+// Matrix products. Of K products, summed in any order, each rounded or not (fma): the error is at
+// most K u sum |a| |b| (Jeannerod and Rump 2013: without higher terms), u being half an ulp
+// relative; errors of the operands come on top, sum (|a| + ea)(|b| + eb) - |a||b|.
 //
-// Operands of f16, bf16 and f8, and f32 with `fast` or `high`, may be multiplied by matrix units: those accumulate in f32 too but may
-// cut off instead of rounding, so u is twice as large. `fast` rounds f32 operands to TF32 (2^-11 each); `high` splits them into two and
-// leaves out the product of the lower parts (2^-22) and what two parts do not hold (2^-22 each).
+// Operands of f16, bf16 and f8, and f32 with `fast` or `high`, may be multiplied by matrix units:
+// those accumulate in f32 too but may cut off instead of rounding, so u is twice as large. `fast`
+// rounds f32 operands to TF32 (2^-11 each); `high` splits them into two and leaves out the product
+// of the lower parts (2^-22) and what two parts do not hold (2^-22 each).
 #include "ir/interp_machine.h"
 
 #include <math.h>
@@ -23,10 +24,10 @@ typedef struct {
     int64_t rows, columns, depth;
     matrix a, b;
     kc_interp_value *r;
-    bool exact;                  // no partial sum is ever rounded
-    bool loose;                  // operands have bounds
+    bool exact;                     // no partial sum is ever rounded
+    bool loose;                     // operands have bounds
     double *b_v, *b_size, *b_reach; // [depth, columns]: b, |b|, |b| + e
-    double *sizes, *reaches;     // of a row of the result: sum |a| |b|, sum (|a| + ea)(|b| + eb)
+    double *sizes, *reaches;        // of a row of the result: sum |a| |b|, sum (|a| + ea)(|b| + eb)
 } product;
 
 static int64_t place(const matrix *x, int64_t row, int64_t column) {
@@ -37,9 +38,10 @@ static double bound_at(const kc_interp_value *x, int64_t i) {
     return x->e ? x->e[i] : 0;
 }
 
-// ---- floats ---------------------------------------------------------------------------------------------------------------
+// ---- floats -------------------------------------------------------------------------------------
 
-// The least power of two that all elements are multiples of, and the largest |x|. 0: too fine to matter; infinity: all are 0.
+// The least power of two that all elements are multiples of, and the largest |x|. 0: too fine to
+// matter; infinity: all are 0.
 static double grain(const kc_interp_value *x, double *most) {
     double unit = INFINITY;
     *most = 0;
@@ -82,8 +84,11 @@ static double unit_error(const product *p) {
 static bool open_sum(const product *p, int64_t row, int64_t column) {
     for (int64_t k = 0; p->loose && k < p->depth; k++) {
         int64_t i = place(&p->a, row, k), j = place(&p->b, k, column);
-        double a = fabs(p->a.x->f[i]), b = fabs(p->b.x->f[j]), ea = bound_at(p->a.x, i), eb = bound_at(p->b.x, j);
-        if (isinf(ea) || isinf(eb) || (isinf(a) && eb > 0 && eb >= b) || (isinf(b) && ea > 0 && ea >= a)) return true;
+        double a = fabs(p->a.x->f[i]), b = fabs(p->b.x->f[j]), ea = bound_at(p->a.x, i),
+               eb = bound_at(p->b.x, j);
+        if (isinf(ea) || isinf(eb) || (isinf(a) && eb > 0 && eb >= b) ||
+            (isinf(b) && ea > 0 && ea >= a))
+            return true;
     }
     return false;
 }
@@ -91,16 +96,20 @@ static bool open_sum(const product *p, int64_t row, int64_t column) {
 static kc_number settle(const product *p, int64_t row, int64_t column, double v) {
     double size = p->sizes[column], reach = p->reaches[column];
     if (!isfinite(v)) return (kc_number){v, open_sum(p, row, column) ? INFINITY : 0};
-    double e = reach - size + (double)p->depth * (unit_error(p) * reach + p->precision.least) + operand_error(p->op, p->a.x->elem) * reach;
+    double e = reach - size + (double)p->depth * (unit_error(p) * reach + p->precision.least) +
+               operand_error(p->op, p->a.x->elem) * reach;
     if (size + e < p->precision.overflow) return (kc_number){v, e};
     if (isnan(e) || isinf(e)) return (kc_number){v, INFINITY};
-    // Some order may overflow on the way; all do if the terms have one sign and their sum is too large.
+    // Some order may overflow on the way; all do if the terms have one sign and their sum is too
+    // large.
     bool certain = fabs(v) >= size * (1 - 0x1p-40) && fabs(v) - e >= p->precision.overflow;
-    return (kc_number){fabs(v) >= p->precision.overflow ? copysign(INFINITY, v) : v, certain ? 0 : INFINITY};
+    return (kc_number){fabs(v) >= p->precision.overflow ? copysign(INFINITY, v) : v,
+                       certain ? 0 : INFINITY};
 }
 
 static void add_scaled(int64_t n, double *sum, double a, const double *b) {
-    for (int64_t j = 0; j < n; j++) sum[j] += a * b[j];
+    for (int64_t j = 0; j < n; j++)
+        sum[j] += a * b[j];
 }
 
 static void multiply_row(const product *p, int64_t row, double *sum) {
@@ -113,7 +122,8 @@ static void multiply_row(const product *p, int64_t row, double *sum) {
         add_scaled(p->columns, sum, a, p->b_v + from);
         if (p->exact) continue;
         add_scaled(p->columns, p->sizes, fabs(a), p->b_size + from);
-        if (p->loose) add_scaled(p->columns, p->reaches, fabs(a) + bound_at(p->a.x, at), p->b_reach + from);
+        if (p->loose)
+            add_scaled(p->columns, p->reaches, fabs(a) + bound_at(p->a.x, at), p->b_reach + from);
     }
     if (!p->loose) memcpy(p->reaches, p->sizes, bytes);
 }
@@ -145,33 +155,39 @@ static void prepare_floats(product *p) {
     p->exact = !p->loose && never_rounds(p);
     if (!p->exact) kc_interp_add_bounds(p->m, p->op, p->r);
     double **of_b[] = {&p->b_v, &p->b_size, &p->b_reach}, **of_row[] = {&p->sizes, &p->reaches};
-    for (int i = 0; i < 3; i++) *of_b[i] = kc_interp_alloc(p->m, p->op, p->depth * p->columns, sizeof(double));
-    for (int i = 0; i < 2; i++) *of_row[i] = kc_interp_alloc(p->m, p->op, p->columns, sizeof(double));
+    for (int i = 0; i < 3; i++)
+        *of_b[i] = kc_interp_alloc(p->m, p->op, p->depth * p->columns, sizeof(double));
+    for (int i = 0; i < 2; i++)
+        *of_row[i] = kc_interp_alloc(p->m, p->op, p->columns, sizeof(double));
 }
 
 static void release_floats(product *p) {
     double *all[] = {p->b_v, p->b_size, p->b_reach, p->sizes, p->reaches};
-    for (int i = 0; i < 5; i++) kc_interp_free(p->m, all[i]);
+    for (int i = 0; i < 5; i++)
+        kc_interp_free(p->m, all[i]);
 }
 
-// ---- integers ----------------------------------------------------------------------------------------------------------------
+// ---- integers -----------------------------------------------------------------------------------
 
-// Two's complement: sums and products wrap alike in 64 bits and in fewer. What is open in an operand is not followed further.
+// Two's complement: sums and products wrap alike in 64 bits and in fewer. What is open in an
+// operand is not followed further.
 static void multiply_integers(product *p, int64_t batch) {
     for (int64_t i = 0; i < p->rows; i++)
         for (int64_t j = 0; j < p->columns; j++) {
             uint64_t sum = 0;
             int64_t to = (batch * p->rows + i) * p->columns + j;
             for (int64_t k = 0; k < p->depth; k++)
-                sum += (uint64_t)p->a.x->i[place(&p->a, i, k)] * (uint64_t)p->b.x->i[place(&p->b, k, j)];
+                sum += (uint64_t)p->a.x->i[place(&p->a, i, k)] *
+                       (uint64_t)p->b.x->i[place(&p->b, k, j)];
             p->r->i[to] = kc_integer_wrap(p->r->elem, (int64_t)sum);
             if (p->loose) p->r->e[to] = INFINITY;
         }
 }
 
-// ----------------------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
-static matrix matrix_of(const kc_interp_value *x, int64_t batch, int64_t rows, int64_t columns, bool transposed) {
+static matrix matrix_of(const kc_interp_value *x, int64_t batch, int64_t rows, int64_t columns,
+                        bool transposed) {
     return (matrix){x, batch * rows * columns, transposed ? 1 : columns, transposed ? rows : 1};
 }
 
@@ -180,13 +196,22 @@ kc_interp_value *kc_interp_matmul(kc_interp *m, const kc_op *op) {
     bool ta = kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0), tb = kc_attr_int(op, KC_ATTR_TRANSPOSE_B, 0);
     kc_interp_value *r = kc_interp_make_typed(m, op, &kc_result(op, 0)->type);
     int last = r->rank - 1;
-    int64_t rows = r->shape[last - 1], columns = r->shape[last], depth = a->shape[ta ? last - 1 : last];
+    int64_t rows = r->shape[last - 1], columns = r->shape[last],
+            depth = a->shape[ta ? last - 1 : last];
     int64_t batches = kc_interp_elements(m, op, last - 1, r->shape);
     if (a->n != batches * rows * depth || b->n != batches * depth * columns)
         kc_interp_fail(m, op, "matmul: the operands' shapes do not fit the result's");
     if (r->n == 0) return r;
-    product p = {.m = m, .op = op, .precision = kc_number_precision(r->elem), .rows = rows, .columns = columns, .depth = depth,
-                 .a = {a, 0, 0, 0}, .b = {b, 0, 0, 0}, .r = r, .loose = a->e || b->e};
+    product p = {.m = m,
+                 .op = op,
+                 .precision = kc_number_precision(r->elem),
+                 .rows = rows,
+                 .columns = columns,
+                 .depth = depth,
+                 .a = {a, 0, 0, 0},
+                 .b = {b, 0, 0, 0},
+                 .r = r,
+                 .loose = a->e || b->e};
     if (r->f) prepare_floats(&p);
     else if (p.loose) kc_interp_add_bounds(m, op, r);
     for (int64_t k = 0; k < batches; k++) {

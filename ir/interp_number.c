@@ -4,11 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-// ---- rounding ------------------------------------------------------------------------------------------------------
+// ---- rounding -----------------------------------------------------------------------------------
 
 kc_precision kc_number_precision(kc_dtype type) {
     switch (type) {
-    case KC_f32: return (kc_precision){type, 0x1p-24 + 0x1p-53, 0x1p-150, 0x1.ffffffp127, 0x1p-53, false};
+    case KC_f32:
+        return (kc_precision){type, 0x1p-24 + 0x1p-53, 0x1p-150, 0x1.ffffffp127, 0x1p-53, false};
     case KC_f16: return (kc_precision){type, 0x1p-11, 0x1p-25, 65520, 0x1p-53, false};
     case KC_bf16: return (kc_precision){type, 0x1p-8, 0x1p-134, 0x1.ffp127, 0x1p-53, false};
     // The reference rounds where an implementation does, so both errors count.
@@ -62,7 +63,7 @@ kc_number kc_number_literal(double v, const kc_precision *p) {
     return kc_number_rounded(v, 0, p);
 }
 
-// ---- functions of one operand -----------------------------------------------------------------------------------------
+// ---- functions of one operand -------------------------------------------------------------------
 
 // A monotone function, evaluated at the ends of the operand's interval; `ulps` of its own.
 static kc_number monotone(kc_number x, double (*f)(double), double ulps, const kc_precision *p) {
@@ -84,13 +85,27 @@ static double inverse_root(double x) {
     return 1 / sqrt(x);
 }
 
-static kc_number op_exp(const kc_number *x, const kc_precision *p) { return monotone(*x, exp, 2, p); }
-static kc_number op_exp2(const kc_number *x, const kc_precision *p) { return monotone(*x, exp2, 2, p); }
-static kc_number op_log(const kc_number *x, const kc_precision *p) { return monotone(*x, log, 2, p); }
-static kc_number op_log2(const kc_number *x, const kc_precision *p) { return monotone(*x, log2, 2, p); }
-static kc_number op_rsqrt(const kc_number *x, const kc_precision *p) { return monotone(*x, inverse_root, 2, p); }
-static kc_number op_tanh(const kc_number *x, const kc_precision *p) { return monotone(*x, tanh, 4, p); }
-static kc_number op_erf(const kc_number *x, const kc_precision *p) { return monotone(*x, erf, 4, p); }
+static kc_number op_exp(const kc_number *x, const kc_precision *p) {
+    return monotone(*x, exp, 2, p);
+}
+static kc_number op_exp2(const kc_number *x, const kc_precision *p) {
+    return monotone(*x, exp2, 2, p);
+}
+static kc_number op_log(const kc_number *x, const kc_precision *p) {
+    return monotone(*x, log, 2, p);
+}
+static kc_number op_log2(const kc_number *x, const kc_precision *p) {
+    return monotone(*x, log2, 2, p);
+}
+static kc_number op_rsqrt(const kc_number *x, const kc_precision *p) {
+    return monotone(*x, inverse_root, 2, p);
+}
+static kc_number op_tanh(const kc_number *x, const kc_precision *p) {
+    return monotone(*x, tanh, 4, p);
+}
+static kc_number op_erf(const kc_number *x, const kc_precision *p) {
+    return monotone(*x, erf, 4, p);
+}
 
 static kc_number op_sqrt(const kc_number *x, const kc_precision *p) {
     if (x->e == 0) return kc_number_rounded(sqrt(x->v), 0, p);
@@ -101,11 +116,16 @@ static kc_number op_sqrt(const kc_number *x, const kc_precision *p) {
 static kc_number wave(kc_number x, double v, const kc_precision *p) {
     if (isnan(v)) return (kc_number){v, x.e == 0 || isnan(x.v) ? 0 : INFINITY};
     double spread = fmin(x.e, 2);
-    return (kc_number){v, spread + (8 + (p->type == KC_f64)) * half_ulp(p, fmin(fabs(v) + spread, 1))};
+    return (kc_number){v,
+                       spread + (8 + (p->type == KC_f64)) * half_ulp(p, fmin(fabs(v) + spread, 1))};
 }
 
-static kc_number op_sin(const kc_number *x, const kc_precision *p) { return wave(*x, sin(x->v), p); }
-static kc_number op_cos(const kc_number *x, const kc_precision *p) { return wave(*x, cos(x->v), p); }
+static kc_number op_sin(const kc_number *x, const kc_precision *p) {
+    return wave(*x, sin(x->v), p);
+}
+static kc_number op_cos(const kc_number *x, const kc_precision *p) {
+    return wave(*x, cos(x->v), p);
+}
 
 // Steps are taken exactly; an interval that holds one covers both sides.
 static kc_number step(kc_number x, double (*f)(double)) {
@@ -114,15 +134,25 @@ static kc_number step(kc_number x, double (*f)(double)) {
     return (kc_number){v, fmax(f(x.v + x.e) - v, v - f(x.v - x.e))};
 }
 
-static kc_number op_floor(const kc_number *x, const kc_precision *p) { return (void)p, step(*x, floor); }
-static kc_number op_ceil(const kc_number *x, const kc_precision *p) { return (void)p, step(*x, ceil); }
-static kc_number op_round(const kc_number *x, const kc_precision *p) { return (void)p, step(*x, nearbyint); }
+static kc_number op_floor(const kc_number *x, const kc_precision *p) {
+    return (void)p, step(*x, floor);
+}
+static kc_number op_ceil(const kc_number *x, const kc_precision *p) {
+    return (void)p, step(*x, ceil);
+}
+static kc_number op_round(const kc_number *x, const kc_precision *p) {
+    return (void)p, step(*x, nearbyint);
+}
 
 // Of signs alone: exact.
-static kc_number op_abs(const kc_number *x, const kc_precision *p) { return (void)p, (kc_number){fabs(x->v), x->e}; }
-static kc_number op_neg(const kc_number *x, const kc_precision *p) { return (void)p, (kc_number){-x->v, x->e}; }
+static kc_number op_abs(const kc_number *x, const kc_precision *p) {
+    return (void)p, (kc_number){fabs(x->v), x->e};
+}
+static kc_number op_neg(const kc_number *x, const kc_precision *p) {
+    return (void)p, (kc_number){-x->v, x->e};
+}
 
-// ---- arithmetic --------------------------------------------------------------------------------------------------------
+// ---- arithmetic ---------------------------------------------------------------------------------
 
 static bool finite_both(const kc_number *x) {
     return isfinite(x[0].v) && isfinite(x[1].v);
@@ -150,7 +180,8 @@ static kc_number op_mul(const kc_number *x, const kc_precision *p) {
     double spread = fabs(x[0].v) * x[1].e + fabs(x[1].v) * x[0].e + x[0].e * x[1].e;
     kc_number r = kc_number_rounded(v, spread, p);
     if (!p->contracted) return r;
-    // What goes unrounded into a sum overflows there or not at all; and in f64 it differs from what the reference rounded.
+    // What goes unrounded into a sum overflows there or not at all; and in f64 it differs from what
+    // the reference rounded.
     if (isinf(r.v)) return unknown(r.v);
     if (p->type == KC_f64) r.e += half_ulp(p, v);
     return r;
@@ -174,8 +205,8 @@ static double remainder_of(double a, double b, bool *moved) {
     return *moved ? r + b : r;
 }
 
-// The remainder is exact but for the addition of the divisor. Where the quotient's interval holds an integer the remainder may
-// be anywhere in its range.
+// The remainder is exact but for the addition of the divisor. Where the quotient's interval holds
+// an integer the remainder may be anywhere in its range.
 static kc_number op_mod(const kc_number *x, const kc_precision *p) {
     bool moved;
     double v = remainder_of(x[0].v, x[1].v, &moved), q = x[0].v / x[1].v;
@@ -184,11 +215,13 @@ static kc_number op_mod(const kc_number *x, const kc_precision *p) {
     if (!finite_both(x) || loose(x[1])) return unknown(v);
     double spread = (x[0].e + fabs(q) * x[1].e) / (fabs(x[1].v) - x[1].e);
     double through = x[0].e + (fabs(q) + spread + 1) * x[1].e;
-    if (floor(q + spread) != floor(q - spread)) return (kc_number){v, fabs(x[1].v) + x[1].e + through};
+    if (floor(q + spread) != floor(q - spread))
+        return (kc_number){v, fabs(x[1].v) + x[1].e + through};
     return kc_number_rounded(v, through, p);
 }
 
-// NumPy's floor_divide: (a - fmod(a, b)) / b, then to the integer it nearly is. Two roundings, which matter beyond 2^21 in f32.
+// NumPy's floor_divide: (a - fmod(a, b)) / b, then to the integer it nearly is. Two roundings,
+// which matter beyond 2^21 in f32.
 static kc_number op_floordiv(const kc_number *x, const kc_precision *p) {
     bool moved;
     double a = x[0].v, b = x[1].v;
@@ -204,15 +237,18 @@ static kc_number op_floordiv(const kc_number *x, const kc_precision *p) {
     return kc_number_in_range((kc_number){v, e}, p);
 }
 
-// Monotone in each operand where the base is positive, or keeps its sign under an exact exponent: the corners bound it.
+// Monotone in each operand where the base is positive, or keeps its sign under an exact exponent:
+// the corners bound it.
 static kc_number op_pow(const kc_number *x, const kc_precision *p) {
     kc_number a = x[0], b = x[1];
     double v = pow(a.v, b.v), spread = 0;
     bool whole = b.e == 0 && b.v == floor(b.v);
     if (a.e > 0 || b.e > 0) {
-        if (isnan(v) || (loose(a) && !(whole && b.v >= 0)) || (a.v <= 0 && !whole)) return unknown(v);
+        if (isnan(v) || (loose(a) && !(whole && b.v >= 0)) || (a.v <= 0 && !whole))
+            return unknown(v);
         for (int i = 0; i < 4; i++)
-            spread = fmax(spread, fabs(pow(a.v + (i & 1 ? a.e : -a.e), b.v + (i & 2 ? b.e : -b.e)) - v));
+            spread =
+                fmax(spread, fabs(pow(a.v + (i & 1 ? a.e : -a.e), b.v + (i & 2 ? b.e : -b.e)) - v));
         if (loose(a) && b.v > 0) spread = fmax(spread, fabs(v));
         if (isnan(spread)) return unknown(v);
         spread += 4 * p->doubles * fabs(v);
@@ -228,7 +264,8 @@ static kc_number op_max(const kc_number *x, const kc_precision *p) {
     if (isnan(x[0].v) || isnan(x[1].v)) return exact(NAN);
     double v = x[0].v > x[1].v || (x[0].v == x[1].v && !signbit(x[0].v)) ? x[0].v : x[1].v;
     if ((x[0].e == 0 && x[1].e == 0) || isinf(v)) return exact(v);
-    double high = fmax(x[0].v + x[0].e, x[1].v + x[1].e), low = fmax(x[0].v - x[0].e, x[1].v - x[1].e);
+    double high = fmax(x[0].v + x[0].e, x[1].v + x[1].e),
+           low = fmax(x[0].v - x[0].e, x[1].v - x[1].e);
     return (kc_number){v, fmax(high - v, v - low)};
 }
 
@@ -237,7 +274,7 @@ static kc_number op_min(const kc_number *x, const kc_precision *p) {
     return (kc_number){-r.v, r.e};
 }
 
-// ---- comparisons ----------------------------------------------------------------------------------------------------------
+// ---- comparisons --------------------------------------------------------------------------------
 
 // Certain unless the intervals meet. -1, 0, 1: order; 2: NaN; 3: uncertain.
 static int order(const kc_number *x) {
@@ -254,29 +291,61 @@ static kc_number answer(const kc_number *x, bool yes, bool certain) {
 }
 
 // When intervals only touch from one side, <= or >= may still be certain; that is left uncertain.
-static kc_number op_lt(const kc_number *x, const kc_precision *p) { return (void)p, answer(x, x[0].v < x[1].v, order(x) != 3); }
-static kc_number op_le(const kc_number *x, const kc_precision *p) { return (void)p, answer(x, x[0].v <= x[1].v, order(x) != 3); }
-static kc_number op_gt(const kc_number *x, const kc_precision *p) { return (void)p, answer(x, x[0].v > x[1].v, order(x) != 3); }
-static kc_number op_ge(const kc_number *x, const kc_precision *p) { return (void)p, answer(x, x[0].v >= x[1].v, order(x) != 3); }
-static kc_number op_eq(const kc_number *x, const kc_precision *p) { return (void)p, answer(x, x[0].v == x[1].v, order(x) != 3); }
-static kc_number op_ne(const kc_number *x, const kc_precision *p) { return (void)p, answer(x, x[0].v != x[1].v, order(x) != 3); }
+static kc_number op_lt(const kc_number *x, const kc_precision *p) {
+    return (void)p, answer(x, x[0].v < x[1].v, order(x) != 3);
+}
+static kc_number op_le(const kc_number *x, const kc_precision *p) {
+    return (void)p, answer(x, x[0].v <= x[1].v, order(x) != 3);
+}
+static kc_number op_gt(const kc_number *x, const kc_precision *p) {
+    return (void)p, answer(x, x[0].v > x[1].v, order(x) != 3);
+}
+static kc_number op_ge(const kc_number *x, const kc_precision *p) {
+    return (void)p, answer(x, x[0].v >= x[1].v, order(x) != 3);
+}
+static kc_number op_eq(const kc_number *x, const kc_precision *p) {
+    return (void)p, answer(x, x[0].v == x[1].v, order(x) != 3);
+}
+static kc_number op_ne(const kc_number *x, const kc_precision *p) {
+    return (void)p, answer(x, x[0].v != x[1].v, order(x) != 3);
+}
 
 kc_number_op *kc_number_op_of(kc_opcode code) {
     static kc_number_op *const table[KC_OP_COUNT] = {
-        [KC_OP_ABS] = op_abs, [KC_OP_NEG] = op_neg, [KC_OP_SQRT] = op_sqrt, [KC_OP_RSQRT] = op_rsqrt, [KC_OP_EXP] = op_exp,
-        [KC_OP_EXP2] = op_exp2, [KC_OP_LOG] = op_log, [KC_OP_LOG2] = op_log2, [KC_OP_SIN] = op_sin, [KC_OP_COS] = op_cos,
-        [KC_OP_TANH] = op_tanh, [KC_OP_ERF] = op_erf, [KC_OP_FLOOR] = op_floor, [KC_OP_CEIL] = op_ceil, [KC_OP_ROUND] = op_round,
-        [KC_OP_ADD] = op_add, [KC_OP_SUB] = op_sub, [KC_OP_MUL] = op_mul, [KC_OP_DIV] = op_div, [KC_OP_FLOORDIV] = op_floordiv,
-        [KC_OP_MOD] = op_mod, [KC_OP_POW] = op_pow, [KC_OP_MIN] = op_min, [KC_OP_MAX] = op_max, [KC_OP_LT] = op_lt,
-        [KC_OP_LE] = op_le, [KC_OP_GT] = op_gt, [KC_OP_GE] = op_ge, [KC_OP_EQ] = op_eq, [KC_OP_NE] = op_ne,
+        [KC_OP_ABS] = op_abs,     [KC_OP_NEG] = op_neg,
+        [KC_OP_SQRT] = op_sqrt,   [KC_OP_RSQRT] = op_rsqrt,
+        [KC_OP_EXP] = op_exp,     [KC_OP_EXP2] = op_exp2,
+        [KC_OP_LOG] = op_log,     [KC_OP_LOG2] = op_log2,
+        [KC_OP_SIN] = op_sin,     [KC_OP_COS] = op_cos,
+        [KC_OP_TANH] = op_tanh,   [KC_OP_ERF] = op_erf,
+        [KC_OP_FLOOR] = op_floor, [KC_OP_CEIL] = op_ceil,
+        [KC_OP_ROUND] = op_round, [KC_OP_ADD] = op_add,
+        [KC_OP_SUB] = op_sub,     [KC_OP_MUL] = op_mul,
+        [KC_OP_DIV] = op_div,     [KC_OP_FLOORDIV] = op_floordiv,
+        [KC_OP_MOD] = op_mod,     [KC_OP_POW] = op_pow,
+        [KC_OP_MIN] = op_min,     [KC_OP_MAX] = op_max,
+        [KC_OP_LT] = op_lt,       [KC_OP_LE] = op_le,
+        [KC_OP_GT] = op_gt,       [KC_OP_GE] = op_ge,
+        [KC_OP_EQ] = op_eq,       [KC_OP_NE] = op_ne,
     };
     return table[code];
 }
 
 bool kc_number_op_rounds(kc_opcode code) {
     switch (code) {
-    case KC_OP_ABS: case KC_OP_NEG: case KC_OP_FLOOR: case KC_OP_CEIL: case KC_OP_ROUND: case KC_OP_MIN: case KC_OP_MAX:
-    case KC_OP_LT: case KC_OP_LE: case KC_OP_GT: case KC_OP_GE: case KC_OP_EQ: case KC_OP_NE: return false;
+    case KC_OP_ABS:
+    case KC_OP_NEG:
+    case KC_OP_FLOOR:
+    case KC_OP_CEIL:
+    case KC_OP_ROUND:
+    case KC_OP_MIN:
+    case KC_OP_MAX:
+    case KC_OP_LT:
+    case KC_OP_LE:
+    case KC_OP_GT:
+    case KC_OP_GE:
+    case KC_OP_EQ:
+    case KC_OP_NE: return false;
     default: return true;
     }
 }
@@ -291,7 +360,7 @@ kc_number kc_number_select(kc_integer c, kc_number a, kc_number b) {
     return (kc_number){taken.v, isnan(e) || isnan(taken.v) != isnan(other.v) ? INFINITY : e};
 }
 
-// ---- integers --------------------------------------------------------------------------------------------------------------
+// ---- integers -----------------------------------------------------------------------------------
 
 int64_t kc_integer_wrap(kc_dtype t, int64_t v) {
     switch (t) {
@@ -307,21 +376,33 @@ int64_t kc_integer_wrap(kc_dtype t, int64_t v) {
 // Arithmetic wraps. A result that is open and could have wrapped may be anything.
 static kc_integer wrapped(uint64_t v, double e, kc_dtype t) {
     kc_integer r = {kc_integer_wrap(t, (int64_t)v), e};
-    double half = ldexp(1, kc_dtype_table[t].bits - 1), least = t == KC_u8 || t == KC_bool ? 0 : -half, most = least + 2 * half - 1;
+    double half = ldexp(1, kc_dtype_table[t].bits - 1),
+           least = t == KC_u8 || t == KC_bool ? 0 : -half, most = least + 2 * half - 1;
     if (e > 0 && ((double)r.v - e < least || (double)r.v + e > most)) r.e = INFINITY;
     return r;
 }
 
-static kc_integer int_abs(const kc_integer *x, kc_dtype t) { return wrapped(x->v < 0 ? 0 - (uint64_t)x->v : (uint64_t)x->v, x->e, t); }
-static kc_integer int_neg(const kc_integer *x, kc_dtype t) { return wrapped(0 - (uint64_t)x->v, x->e, t); }
-static kc_integer int_not(const kc_integer *x, kc_dtype t) { return (kc_integer){kc_integer_wrap(t, ~x->v), x->e}; }
+static kc_integer int_abs(const kc_integer *x, kc_dtype t) {
+    return wrapped(x->v < 0 ? 0 - (uint64_t)x->v : (uint64_t)x->v, x->e, t);
+}
+static kc_integer int_neg(const kc_integer *x, kc_dtype t) {
+    return wrapped(0 - (uint64_t)x->v, x->e, t);
+}
+static kc_integer int_not(const kc_integer *x, kc_dtype t) {
+    return (kc_integer){kc_integer_wrap(t, ~x->v), x->e};
+}
 
-static kc_integer int_add(const kc_integer *x, kc_dtype t) { return wrapped((uint64_t)x[0].v + (uint64_t)x[1].v, x[0].e + x[1].e, t); }
-static kc_integer int_sub(const kc_integer *x, kc_dtype t) { return wrapped((uint64_t)x[0].v - (uint64_t)x[1].v, x[0].e + x[1].e, t); }
+static kc_integer int_add(const kc_integer *x, kc_dtype t) {
+    return wrapped((uint64_t)x[0].v + (uint64_t)x[1].v, x[0].e + x[1].e, t);
+}
+static kc_integer int_sub(const kc_integer *x, kc_dtype t) {
+    return wrapped((uint64_t)x[0].v - (uint64_t)x[1].v, x[0].e + x[1].e, t);
+}
 
 static kc_integer int_mul(const kc_integer *x, kc_dtype t) {
     double e = 0;
-    if (x[0].e > 0 || x[1].e > 0) e = fabs((double)x[0].v) * x[1].e + fabs((double)x[1].v) * x[0].e + x[0].e * x[1].e;
+    if (x[0].e > 0 || x[1].e > 0)
+        e = fabs((double)x[0].v) * x[1].e + fabs((double)x[1].v) * x[0].e + x[0].e * x[1].e;
     return wrapped((uint64_t)x[0].v * (uint64_t)x[1].v, isnan(e) ? INFINITY : e, t);
 }
 
@@ -363,7 +444,8 @@ static kc_integer int_max(const kc_integer *x, kc_dtype t) {
     (void)t;
     int64_t v = x[0].v > x[1].v ? x[0].v : x[1].v;
     if (x[0].e == 0 && x[1].e == 0) return (kc_integer){v, 0};
-    double high = fmax((double)x[0].v + x[0].e, (double)x[1].v + x[1].e), low = fmax((double)x[0].v - x[0].e, (double)x[1].v - x[1].e);
+    double high = fmax((double)x[0].v + x[0].e, (double)x[1].v + x[1].e),
+           low = fmax((double)x[0].v - x[0].e, (double)x[1].v - x[1].e);
     return (kc_integer){v, fmax(high - (double)v, (double)v - low)};
 }
 
@@ -371,20 +453,23 @@ static kc_integer int_min(const kc_integer *x, kc_dtype t) {
     (void)t;
     int64_t v = x[0].v < x[1].v ? x[0].v : x[1].v;
     if (x[0].e == 0 && x[1].e == 0) return (kc_integer){v, 0};
-    double high = fmin((double)x[0].v + x[0].e, (double)x[1].v + x[1].e), low = fmin((double)x[0].v - x[0].e, (double)x[1].v - x[1].e);
+    double high = fmin((double)x[0].v + x[0].e, (double)x[1].v + x[1].e),
+           low = fmin((double)x[0].v - x[0].e, (double)x[1].v - x[1].e);
     return (kc_integer){v, fmax(high - (double)v, (double)v - low)};
 }
 
 // Of bools a certain operand may decide alone.
 static kc_integer int_and(const kc_integer *x, kc_dtype t) {
-    if (t == KC_bool && ((x[0].e == 0 && !x[0].v) || (x[1].e == 0 && !x[1].v))) return (kc_integer){0, 0};
+    if (t == KC_bool && ((x[0].e == 0 && !x[0].v) || (x[1].e == 0 && !x[1].v)))
+        return (kc_integer){0, 0};
     kc_integer r = jumpy(x, x[0].v & x[1].v, t);
     if (t == KC_bool && r.e > 0) r.e = 1;
     return r;
 }
 
 static kc_integer int_or(const kc_integer *x, kc_dtype t) {
-    if (t == KC_bool && ((x[0].e == 0 && x[0].v) || (x[1].e == 0 && x[1].v))) return (kc_integer){1, 0};
+    if (t == KC_bool && ((x[0].e == 0 && x[0].v) || (x[1].e == 0 && x[1].v)))
+        return (kc_integer){1, 0};
     kc_integer r = jumpy(x, x[0].v | x[1].v, t);
     if (t == KC_bool && r.e > 0) r.e = 1;
     return r;
@@ -396,19 +481,46 @@ static kc_integer int_answer(const kc_integer *x, bool yes) {
     return (kc_integer){yes, certain ? 0 : 1};
 }
 
-static kc_integer int_lt(const kc_integer *x, kc_dtype t) { return (void)t, int_answer(x, x[0].v < x[1].v); }
-static kc_integer int_le(const kc_integer *x, kc_dtype t) { return (void)t, int_answer(x, x[0].v <= x[1].v); }
-static kc_integer int_gt(const kc_integer *x, kc_dtype t) { return (void)t, int_answer(x, x[0].v > x[1].v); }
-static kc_integer int_ge(const kc_integer *x, kc_dtype t) { return (void)t, int_answer(x, x[0].v >= x[1].v); }
-static kc_integer int_eq(const kc_integer *x, kc_dtype t) { return (void)t, int_answer(x, x[0].v == x[1].v); }
-static kc_integer int_ne(const kc_integer *x, kc_dtype t) { return (void)t, int_answer(x, x[0].v != x[1].v); }
+static kc_integer int_lt(const kc_integer *x, kc_dtype t) {
+    return (void)t, int_answer(x, x[0].v < x[1].v);
+}
+static kc_integer int_le(const kc_integer *x, kc_dtype t) {
+    return (void)t, int_answer(x, x[0].v <= x[1].v);
+}
+static kc_integer int_gt(const kc_integer *x, kc_dtype t) {
+    return (void)t, int_answer(x, x[0].v > x[1].v);
+}
+static kc_integer int_ge(const kc_integer *x, kc_dtype t) {
+    return (void)t, int_answer(x, x[0].v >= x[1].v);
+}
+static kc_integer int_eq(const kc_integer *x, kc_dtype t) {
+    return (void)t, int_answer(x, x[0].v == x[1].v);
+}
+static kc_integer int_ne(const kc_integer *x, kc_dtype t) {
+    return (void)t, int_answer(x, x[0].v != x[1].v);
+}
 
 kc_integer_op *kc_integer_op_of(kc_opcode code) {
     static kc_integer_op *const table[KC_OP_COUNT] = {
-        [KC_OP_ABS] = int_abs, [KC_OP_NEG] = int_neg, [KC_OP_NOT] = int_not, [KC_OP_ADD] = int_add, [KC_OP_SUB] = int_sub,
-        [KC_OP_MUL] = int_mul, [KC_OP_FLOORDIV] = int_floordiv, [KC_OP_MOD] = int_mod, [KC_OP_POW] = int_pow, [KC_OP_MIN] = int_min,
-        [KC_OP_MAX] = int_max, [KC_OP_AND] = int_and, [KC_OP_OR] = int_or, [KC_OP_LT] = int_lt, [KC_OP_LE] = int_le,
-        [KC_OP_GT] = int_gt, [KC_OP_GE] = int_ge, [KC_OP_EQ] = int_eq, [KC_OP_NE] = int_ne,
+        [KC_OP_ABS] = int_abs,
+        [KC_OP_NEG] = int_neg,
+        [KC_OP_NOT] = int_not,
+        [KC_OP_ADD] = int_add,
+        [KC_OP_SUB] = int_sub,
+        [KC_OP_MUL] = int_mul,
+        [KC_OP_FLOORDIV] = int_floordiv,
+        [KC_OP_MOD] = int_mod,
+        [KC_OP_POW] = int_pow,
+        [KC_OP_MIN] = int_min,
+        [KC_OP_MAX] = int_max,
+        [KC_OP_AND] = int_and,
+        [KC_OP_OR] = int_or,
+        [KC_OP_LT] = int_lt,
+        [KC_OP_LE] = int_le,
+        [KC_OP_GT] = int_gt,
+        [KC_OP_GE] = int_ge,
+        [KC_OP_EQ] = int_eq,
+        [KC_OP_NE] = int_ne,
     };
     return table[code];
 }
@@ -419,7 +531,7 @@ kc_integer kc_integer_select(kc_integer c, kc_integer a, kc_integer b) {
     return (kc_integer){taken.v, fmax(taken.e, fabs((double)other.v - (double)taken.v) + other.e)};
 }
 
-// ---- casts --------------------------------------------------------------------------------------------------------------------
+// ---- casts --------------------------------------------------------------------------------------
 
 // Rounding is monotone: the ends of the interval, rounded, bound what comes out.
 kc_number kc_number_to_float(kc_number x, kc_dtype from, kc_dtype to) {
@@ -438,7 +550,8 @@ kc_integer kc_number_to_integer(kc_number x, kc_dtype to) {
     if (to == KC_bool) return (kc_integer){x.v != 0, loose(x) ? 1 : 0};
     int64_t v = kc_dtype_saturate(to, x.v);
     if (x.e == 0 || isnan(x.v)) return (kc_integer){v, 0};
-    double low = (double)kc_dtype_saturate(to, x.v - x.e), high = (double)kc_dtype_saturate(to, x.v + x.e);
+    double low = (double)kc_dtype_saturate(to, x.v - x.e),
+           high = (double)kc_dtype_saturate(to, x.v + x.e);
     return (kc_integer){v, fmax(high - (double)v, (double)v - low)};
 }
 

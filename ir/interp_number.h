@@ -1,20 +1,27 @@
 // A number and its error bound, and what each elementwise op does to both. For kc_interp alone.
 //
-// v is the value in exact arithmetic (in double, which is as good for f32), e bounds |what an implementation has - v|.
-// e = 0 means that all implementations have exactly v; e = infinity, that nothing is known.
+// v is the value in exact arithmetic (in double, which is as good for f32), e bounds |what an
+// implementation has - v|. e = 0 means that all implementations have exactly v; e = infinity, that
+// nothing is known.
 //
-// How the bounds are made. An op maps the intervals of its operands, [v - e, v + e], to an interval of results; how far that
-// reaches from the value is the spread. The implementation's own rounding comes on top: half an ulp for + - * / sqrt, `ulps`
-// of the language for functions; ulps are those of the binade of |v| + spread. If all operands are exact, the rounding error of
-// a correctly rounded op is known: |round(v) - v|. Results from overflow on are infinite; where the interval reaches there,
-// the bound is infinite.
+// How the bounds are made. An op maps the intervals of its operands, [v - e, v + e], to an interval
+// of results; how far that reaches from the value is the spread. The implementation's own rounding
+// comes on top: half an ulp for + - * / sqrt, `ulps` of the language for functions; ulps are those
+// of the binade of |v| + spread. If all operands are exact, the rounding error of a correctly
+// rounded op is known: |round(v) - v|. Results from overflow on are infinite; where the interval
+// reaches there, the bound is infinite.
 #ifndef KC_IR_INTERP_NUMBER_H
 #define KC_IR_INTERP_NUMBER_H
 
 #include "ir/ir.h"
 
-typedef struct { double v, e; } kc_number;
-typedef struct { int64_t v; double e; } kc_integer;
+typedef struct {
+    double v, e;
+} kc_number;
+typedef struct {
+    int64_t v;
+    double e;
+} kc_integer;
 
 // How a float type rounds.
 typedef struct {
@@ -40,7 +47,8 @@ bool kc_number_op_rounds(kc_opcode); // exact operands may give a result with an
 kc_number kc_number_rounded(double v, double spread, const kc_precision *);
 // A literal of that type: what it is rounded to is known.
 kc_number kc_number_literal(double v, const kc_precision *);
-// Infinity where |v| +- e lies beyond the range of the type; the bound is infinite where the edge is inside.
+// Infinity where |v| +- e lies beyond the range of the type; the bound is infinite where the edge
+// is inside.
 kc_number kc_number_in_range(kc_number, const kc_precision *);
 // c ? a : b
 kc_number kc_number_select(kc_integer c, kc_number a, kc_number b);

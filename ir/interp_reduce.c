@@ -1,19 +1,21 @@
 // Reductions. Each line of reduced elements is made contiguous and reduced by itself.
 //
-// An implementation may combine in any order. Of n summands, whatever the order, the error is at most (n - 1) u sum |x|, u
-// being half an ulp relative (Rump 2012: without higher terms); errors of the summands add up. Of n factors the relative error
-// is (1 + u)^(n - 1) - 1, and each rounding to a denormal, 2^-150 at most in f32, may be multiplied by all larger factors that
-// follow. Sums of which every partial sum is representable are exact: small integers, halves and the like. Minimum and maximum are
-// exact.
+// An implementation may combine in any order. Of n summands, whatever the order, the error is at
+// most (n - 1) u sum |x|, u being half an ulp relative (Rump 2012: without higher terms); errors of
+// the summands add up. Of n factors the relative error is (1 + u)^(n - 1) - 1, and each rounding to
+// a denormal, 2^-150 at most in f32, may be multiplied by all larger factors that follow. Sums of
+// which every partial sum is representable are exact: small integers, halves and the like. Minimum
+// and maximum are exact.
 //
-// Other combiners (argmax) run as a balanced tree, many lines at once, and their comparisons carry what ties leave open.
-// If such a combiner rounds, its bound is that of the tree, times how much longer than the tree a chain would be.
+// Other combiners (argmax) run as a balanced tree, many lines at once, and their comparisons carry
+// what ties leave open. If such a combiner rounds, its bound is that of the tree, times how much
+// longer than the tree a chain would be.
 #include "ir/interp_machine.h"
 
 #include <math.h>
 #include <string.h>
 
-// ---- lines ---------------------------------------------------------------------------------------------------------------
+// ---- lines --------------------------------------------------------------------------------------
 
 typedef struct {
     kc_interp_value *x; // kept dimensions first, then the reduced ones
@@ -40,7 +42,8 @@ static lines make_lines(kc_interp *m, const kc_op *op, kc_interp_value *x, const
     }
     l.x = kc_interp_make(m, op, x->elem, x->rank, shape);
     kc_interp_strides(x->rank, shape, to);
-    kc_interp_copy(x->rank, shape, x->f ? (void *)l.x->f : (void *)l.x->i, to, x->f ? (void *)x->f : (void *)x->i, strides);
+    kc_interp_copy(x->rank, shape, x->f ? (void *)l.x->f : (void *)l.x->i, to,
+                   x->f ? (void *)x->f : (void *)x->i, strides);
     if (x->e) {
         kc_interp_add_bounds(m, op, l.x);
         kc_interp_copy(x->rank, shape, l.x->e, to, x->e, strides);
@@ -48,7 +51,8 @@ static lines make_lines(kc_interp *m, const kc_op *op, kc_interp_value *x, const
     return l;
 }
 
-static kc_interp_value *make_kept(kc_interp *m, const kc_op *op, const kc_interp_value *x, const bool *reduced, bool keep) {
+static kc_interp_value *make_kept(kc_interp *m, const kc_op *op, const kc_interp_value *x,
+                                  const bool *reduced, bool keep) {
     int64_t shape[KC_MAX_RANK];
     int rank = 0;
     for (int d = 0; d < x->rank; d++) {
@@ -58,9 +62,10 @@ static kc_interp_value *make_kept(kc_interp *m, const kc_op *op, const kc_interp
     return kc_interp_make(m, op, x->elem, rank, shape);
 }
 
-// ---- sums and products of floats ------------------------------------------------------------------------------------------
+// ---- sums and products of floats ----------------------------------------------------------------
 
-// All terms are multiples of what half the spacing of floats at the largest partial sum is: no partial sum is ever rounded.
+// All terms are multiples of what half the spacing of floats at the largest partial sum is: no
+// partial sum is ever rounded.
 static bool never_rounds(const double *v, int64_t n, double size, const kc_precision *p) {
     int digits = kc_dtype_table[p->type].mantissa_bits + 1, exponent;
     if (size == 0) return true;
@@ -91,7 +96,8 @@ static kc_number line_sum(const double *v, const double *e, int64_t n, const kc_
     double bound = errors + (double)(n - 1) * p->unit * size;
     if (size + bound >= p->overflow || isinf(size)) { // some order may overflow on the way
         bool certain = !special && !(positive && negative) && fabs(sum) - bound >= p->overflow;
-        return (kc_number){fabs(sum) >= p->overflow ? copysign(INFINITY, sum) : sum, certain ? 0 : INFINITY};
+        return (kc_number){fabs(sum) >= p->overflow ? copysign(INFINITY, sum) : sum,
+                           certain ? 0 : INFINITY};
     }
     if (special || (errors == 0 && never_rounds(v, n, size, p))) return (kc_number){sum, 0};
     return (kc_number){sum, n > 1 ? bound : errors};
@@ -113,8 +119,11 @@ static kc_number line_product(const double *v, const double *e, int64_t n, const
     if (open || loose) return (kc_number){product, INFINITY};
     if (special) return (kc_number){product, 0};
     if (growth >= p->overflow) { // some order may overflow on the way
-        bool certain = shrink == 1 && fabs(product) * (1 - (double)n * 2 * p->unit) - (reach - fabs(product)) >= p->overflow;
-        return (kc_number){fabs(product) >= p->overflow ? copysign(INFINITY, product) : product, certain ? 0 : INFINITY};
+        bool certain =
+            shrink == 1 &&
+            fabs(product) * (1 - (double)n * 2 * p->unit) - (reach - fabs(product)) >= p->overflow;
+        return (kc_number){fabs(product) >= p->overflow ? copysign(INFINITY, product) : product,
+                           certain ? 0 : INFINITY};
     }
     if (n < 2) return (kc_number){product, reach - fabs(product)};
     double rounding = reach * expm1((double)(n - 1) * log1p(p->unit + p->doubles));
@@ -133,7 +142,8 @@ static bool is_identity(kc_opcode code, double init) {
     }
 }
 
-static kc_number reduce_line(kc_opcode code, const double *v, const double *e, int64_t n, double init, const kc_precision *p) {
+static kc_number reduce_line(kc_opcode code, const double *v, const double *e, int64_t n,
+                             double init, const kc_precision *p) {
     kc_number_op *f = kc_number_op_of(code);
     kc_number r = kc_number_literal(init, p);
     if (n == 0) return r;
@@ -150,7 +160,7 @@ static kc_number reduce_line(kc_opcode code, const double *v, const double *e, i
     return open ? (kc_number){r.v, INFINITY} : r;
 }
 
-// ---- one op as the combiner -----------------------------------------------------------------------------------------------------
+// ---- one op as the combiner ---------------------------------------------------------------------
 
 // The identities of max and min are infinite: the ends of the type.
 static int64_t integer_init(kc_dtype elem, double init) {
@@ -158,7 +168,8 @@ static int64_t integer_init(kc_dtype elem, double init) {
     return kc_integer_wrap(elem, kc_dtype_saturate(elem, init));
 }
 
-static kc_interp_value *reduce_by(kc_interp *m, const kc_op *op, kc_opcode code, kc_interp_value *x, const bool *reduced, bool keep, double init) {
+static kc_interp_value *reduce_by(kc_interp *m, const kc_op *op, kc_opcode code, kc_interp_value *x,
+                                  const bool *reduced, bool keep, double init) {
     lines l = make_lines(m, op, x, reduced);
     kc_interp_value *r = make_kept(m, op, x, reduced, keep);
     kc_precision p = kc_number_precision(x->elem);
@@ -171,7 +182,8 @@ static kc_interp_value *reduce_by(kc_interp *m, const kc_op *op, kc_opcode code,
             r->f[k] = y.v, bound = y.e;
         } else {
             kc_integer y = {integer_init(x->elem, init), 0};
-            for (int64_t i = 0; i < l.length; i++) y = f((kc_integer[]){y, {l.x->i[k * l.length + i], e ? e[i] : 0}}, x->elem);
+            for (int64_t i = 0; i < l.length; i++)
+                y = f((kc_integer[]){y, {l.x->i[k * l.length + i], e ? e[i] : 0}}, x->elem);
             r->i[k] = y.v, bound = y.e;
         }
         if (bound > 0) kc_interp_add_bounds(m, op, r);
@@ -181,12 +193,16 @@ static kc_interp_value *reduce_by(kc_interp *m, const kc_op *op, kc_opcode code,
     return r;
 }
 
-kc_interp_value *kc_interp_reduce_by(kc_interp *m, const kc_op *op, kc_opcode code, kc_interp_value *x, const bool *reduced, bool keep) {
-    double init = code == KC_OP_ADD ? 0 : code == KC_OP_MUL ? 1 : code == KC_OP_MAX ? -INFINITY : INFINITY;
+kc_interp_value *kc_interp_reduce_by(kc_interp *m, const kc_op *op, kc_opcode code,
+                                     kc_interp_value *x, const bool *reduced, bool keep) {
+    double init = code == KC_OP_ADD   ? 0
+                  : code == KC_OP_MUL ? 1
+                  : code == KC_OP_MAX ? -INFINITY
+                                      : INFINITY;
     return reduce_by(m, op, code, x, reduced, keep, init);
 }
 
-// ---- any combiner -------------------------------------------------------------------------------------------------------------
+// ---- any combiner -------------------------------------------------------------------------------
 
 // The op that alone combines component i; KC_OP_COUNT: there is none.
 static kc_opcode simple_combiner(const kc_op *op, int i) {
@@ -197,14 +213,20 @@ static kc_opcode simple_combiner(const kc_op *op, int i) {
     const kc_value *a = kc_operand(by, 0), *b = kc_operand(by, 1);
     if (!((a == left && b == right) || (a == right && b == left))) return KC_OP_COUNT;
     switch (by->code) {
-    case KC_OP_ADD: case KC_OP_MUL: case KC_OP_MIN: case KC_OP_MAX: case KC_OP_AND: case KC_OP_OR: return by->code;
+    case KC_OP_ADD:
+    case KC_OP_MUL:
+    case KC_OP_MIN:
+    case KC_OP_MAX:
+    case KC_OP_AND:
+    case KC_OP_OR: return by->code;
     default: return KC_OP_COUNT;
     }
 }
 
 static bool combiner_rounds(const kc_op *op) {
-    KC_FOR_OPS(inner, op->body)
-        if (kc_op_has(inner, KC_ELEMENTWISE) && kc_number_op_rounds(inner->code) && inner->code != KC_OP_SELECT) {
+    KC_FOR_OPS (inner, op->body)
+        if (kc_op_has(inner, KC_ELEMENTWISE) && kc_number_op_rounds(inner->code) &&
+            inner->code != KC_OP_SELECT) {
             if (kc_dtype_is_float(kc_result(inner, 0)->type.elem)) return true;
         }
     return false;
@@ -233,7 +255,8 @@ static void next_lines(kc_interp *m, const kc_op *op, lines *l, kc_interp_value 
     for (int64_t k = 0; k < l->count; k++)
         for (int64_t i = 0; i < length; i++) {
             const kc_interp_value *src = i < half ? pairs : l->x;
-            int64_t from = i < half ? (pairs->n == 1 ? 0 : k * half + i) : (k + 1) * l->length - 1, to = k * length + i;
+            int64_t from = i < half ? (pairs->n == 1 ? 0 : k * half + i) : (k + 1) * l->length - 1,
+                    to = k * length + i;
             if (r->f) r->f[to] = src->f[from];
             else r->i[to] = src->i[from];
             if (r->e) r->e[to] = src->e ? src->e[from] : 0;
@@ -244,33 +267,42 @@ static void next_lines(kc_interp *m, const kc_op *op, lines *l, kc_interp_value 
     l->length = length;
 }
 
-static void combine(kc_interp *m, const kc_op *op, kc_interp_value **args, kc_interp_value **results) {
-    for (int i = 0; i < 2 * op->n_operands; i++) kc_interp_set(m, op->body->args[i], args[i]);
+static void combine(kc_interp *m, const kc_op *op, kc_interp_value **args,
+                    kc_interp_value **results) {
+    for (int i = 0; i < 2 * op->n_operands; i++)
+        kc_interp_set(m, op->body->args[i], args[i]);
     m->batch++;
     kc_interp_block(m, op->body, op->n_operands, results);
     m->batch--;
 }
 
 static void scale_bounds(kc_interp_value *x, double by) {
-    for (int64_t i = 0; x->e && i < x->n; i++) x->e[i] *= by;
+    for (int64_t i = 0; x->e && i < x->n; i++)
+        x->e[i] *= by;
 }
 
-static void reduce_tree(kc_interp *m, const kc_op *op, const bool *reduced, kc_interp_value **results) {
+static void reduce_tree(kc_interp *m, const kc_op *op, const bool *reduced,
+                        kc_interp_value **results) {
     int n = op->n_operands;
     lines *l = kc_interp_alloc(m, op, n, sizeof *l);
     kc_interp_value **args = kc_interp_alloc(m, op, 2 * n, sizeof(kc_interp_value *));
     const double *init = kc_attr_get(op, KC_ATTR_INIT)->numbers;
-    for (int i = 0; i < n; i++) l[i] = make_lines(m, op, kc_interp_operand(m, op, i), reduced);
+    for (int i = 0; i < n; i++)
+        l[i] = make_lines(m, op, kc_interp_operand(m, op, i), reduced);
     int64_t length = l[0].length;
     int depth = 0;
     for (; l[0].length > 1; depth++) {
-        for (int i = 0; i < n; i++) args[i] = every_second(m, op, &l[i], 0), args[n + i] = every_second(m, op, &l[i], 1);
+        for (int i = 0; i < n; i++)
+            args[i] = every_second(m, op, &l[i], 0), args[n + i] = every_second(m, op, &l[i], 1);
         combine(m, op, args, results);
-        for (int i = 0; i < n; i++) next_lines(m, op, &l[i], results[i]);
+        for (int i = 0; i < n; i++)
+            next_lines(m, op, &l[i], results[i]);
     }
     for (int i = 0; i < n; i++) {
         kc_dtype elem = l[i].x->elem;
-        args[i] = kc_dtype_is_float(elem) ? kc_interp_scalar(m, op, elem, init[i]) : kc_interp_count(m, op, elem, integer_init(elem, init[i]));
+        args[i] = kc_dtype_is_float(elem)
+                      ? kc_interp_scalar(m, op, elem, init[i])
+                      : kc_interp_count(m, op, elem, integer_init(elem, init[i]));
         args[n + i] = kc_interp_hold(l[i].x);
     }
     if (length > 0) combine(m, op, args, results);
@@ -282,7 +314,8 @@ static void reduce_tree(kc_interp *m, const kc_op *op, const bool *reduced, kc_i
         results[i] = kc_interp_broadcast(m, op, &list, 1, &kept->n);
         results[i]->rank = kept->rank;
         memcpy(results[i]->shape, kept->shape, sizeof kept->shape);
-        if (depth > 1 && combiner_rounds(op)) scale_bounds(results[i], (double)(length - 1) / depth);
+        if (depth > 1 && combiner_rounds(op))
+            scale_bounds(results[i], (double)(length - 1) / depth);
         kc_interp_drop(m, flat);
         if (length == 0) kc_interp_drop(m, args[n + i]);
         kc_interp_drop(m, l[i].x);
@@ -295,12 +328,15 @@ static void reduce_tree(kc_interp *m, const kc_op *op, const bool *reduced, kc_i
 void kc_interp_reduce(kc_interp *m, const kc_op *op, kc_interp_value **results) {
     bool reduced[KC_MAX_RANK] = {false}, simple = true;
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES), *init = kc_attr_get(op, KC_ATTR_INIT);
-    for (int i = 0; i < axes->count; i++) reduced[axes->integers[i]] = true;
-    for (int i = 0; i < op->n_operands; i++) simple = simple && simple_combiner(op, i) != KC_OP_COUNT;
+    for (int i = 0; i < axes->count; i++)
+        reduced[axes->integers[i]] = true;
+    for (int i = 0; i < op->n_operands; i++)
+        simple = simple && simple_combiner(op, i) != KC_OP_COUNT;
     if (!simple) {
         reduce_tree(m, op, reduced, results);
         return;
     }
     for (int i = 0; i < op->n_operands; i++)
-        results[i] = reduce_by(m, op, simple_combiner(op, i), kc_interp_operand(m, op, i), reduced, false, init->numbers[i]);
+        results[i] = reduce_by(m, op, simple_combiner(op, i), kc_interp_operand(m, op, i), reduced,
+                               false, init->numbers[i]);
 }

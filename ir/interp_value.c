@@ -14,7 +14,7 @@ void kc_interp_fail(kc_interp *m, const kc_op *op, const char *format, ...) {
     longjmp(m->trouble, 1);
 }
 
-// ---- memory -------------------------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 struct kc_interp_memory {
     kc_interp_memory *next, *previous;
@@ -25,9 +25,11 @@ struct kc_interp_memory {
 void *kc_interp_alloc(kc_interp *m, const kc_op *op, int64_t n, size_t size) {
     size_t bytes;
     if (n < 0 || __builtin_mul_overflow((size_t)n, size, &bytes) || bytes > m->max_bytes - m->bytes)
-        kc_interp_fail(m, op, "%s needs more memory than the interpreter may use (%zu MiB)", kc_op_row(op)->name, m->max_bytes >> 20);
+        kc_interp_fail(m, op, "%s needs more memory than the interpreter may use (%zu MiB)",
+                       kc_op_row(op)->name, m->max_bytes >> 20);
     kc_interp_memory *block = calloc(1, sizeof *block + bytes);
-    if (!block) kc_interp_fail(m, op, "out of memory: %s needs %zu bytes", kc_op_row(op)->name, bytes);
+    if (!block)
+        kc_interp_fail(m, op, "out of memory: %s needs %zu bytes", kc_op_row(op)->name, bytes);
     block->bytes = bytes;
     block->next = m->memory;
     if (block->next) block->next->previous = block;
@@ -47,14 +49,16 @@ void kc_interp_free(kc_interp *m, void *p) {
 }
 
 void kc_interp_close(kc_interp *m) {
-    while (m->memory) kc_interp_free(m, m->memory + 1);
+    while (m->memory)
+        kc_interp_free(m, m->memory + 1);
 }
 
-// ---- expressions and shapes -------------------------------------------------------------------------------------------------
+// ---- expressions and shapes ---------------------------------------------------------------------
 
 static const char *unbound_symbol(kc_interp *m, const kc_expr *e) {
     if (!e) return NULL;
-    if (e->kind == KC_EXPR_SYMBOL) return m->bound[e->symbol] ? NULL : kc_expr_symbol_name(m->pool, e->symbol);
+    if (e->kind == KC_EXPR_SYMBOL)
+        return m->bound[e->symbol] ? NULL : kc_expr_symbol_name(m->pool, e->symbol);
     const char *name = unbound_symbol(m, e->a);
     return name ? name : unbound_symbol(m, e->b);
 }
@@ -62,19 +66,27 @@ static const char *unbound_symbol(kc_interp *m, const kc_expr *e) {
 int64_t kc_interp_eval(kc_interp *m, const kc_op *op, const kc_expr *e) {
     int64_t value = 0;
     kc_expr_status status = kc_expr_eval(e, m->symbols, m->bound, &value);
-    if (status == KC_EXPR_UNBOUND) kc_interp_fail(m, op, "no value is given for %s, and no shape determines it", unbound_symbol(m, e));
-    if (status != KC_EXPR_OK) kc_interp_fail(m, op, "an expression of %s: %s", kc_op_row(op)->name, kc_expr_status_text(status));
+    if (status == KC_EXPR_UNBOUND)
+        kc_interp_fail(m, op, "no value is given for %s, and no shape determines it",
+                       unbound_symbol(m, e));
+    if (status != KC_EXPR_OK)
+        kc_interp_fail(m, op, "an expression of %s: %s", kc_op_row(op)->name,
+                       kc_expr_status_text(status));
     return value;
 }
 
 int64_t kc_interp_elements(kc_interp *m, const kc_op *op, int rank, const int64_t *shape) {
     int64_t n = 1;
     for (int d = 0; d < rank; d++) {
-        if (shape[d] < 0) kc_interp_fail(m, op, "%s: extent %d is %lld", kc_op_row(op)->name, d, (long long)shape[d]);
+        if (shape[d] < 0)
+            kc_interp_fail(m, op, "%s: extent %d is %lld", kc_op_row(op)->name, d,
+                           (long long)shape[d]);
         if (shape[d] == 0) return 0;
     }
     for (int d = 0; d < rank; d++)
-        if (__builtin_mul_overflow(n, shape[d], &n)) kc_interp_fail(m, op, "%s: the tensor has more than 2^63 elements", kc_op_row(op)->name);
+        if (__builtin_mul_overflow(n, shape[d], &n))
+            kc_interp_fail(m, op, "%s: the tensor has more than 2^63 elements",
+                           kc_op_row(op)->name);
     return n;
 }
 
@@ -86,9 +98,10 @@ void kc_interp_strides(int rank, const int64_t *shape, int64_t *strides) {
     }
 }
 
-// ---- values -----------------------------------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
-kc_interp_value *kc_interp_make(kc_interp *m, const kc_op *op, kc_dtype elem, int rank, const int64_t *shape) {
+kc_interp_value *kc_interp_make(kc_interp *m, const kc_op *op, kc_dtype elem, int rank,
+                                const int64_t *shape) {
     kc_interp_value *v = kc_interp_alloc(m, op, 1, sizeof *v);
     v->elem = elem;
     v->rank = rank;
@@ -102,11 +115,14 @@ kc_interp_value *kc_interp_make(kc_interp *m, const kc_op *op, kc_dtype elem, in
 
 kc_interp_value *kc_interp_make_typed(kc_interp *m, const kc_op *op, const kc_type *type) {
     int64_t shape[KC_MAX_RANK];
-    for (int d = 0; d < type->rank; d++) shape[d] = type->kind == KC_TYPE_TENSOR ? kc_interp_eval(m, op, type->shape[d]) : type->tile[d];
+    for (int d = 0; d < type->rank; d++)
+        shape[d] =
+            type->kind == KC_TYPE_TENSOR ? kc_interp_eval(m, op, type->shape[d]) : type->tile[d];
     return kc_interp_make(m, op, type->elem, type->rank, shape);
 }
 
-kc_interp_value *kc_interp_make_like(kc_interp *m, const kc_op *op, kc_dtype elem, const kc_interp_value *like) {
+kc_interp_value *kc_interp_make_like(kc_interp *m, const kc_op *op, kc_dtype elem,
+                                     const kc_interp_value *like) {
     kc_interp_value *v = kc_interp_make(m, op, elem, 1, &like->n);
     v->rank = like->rank;
     memcpy(v->shape, like->shape, sizeof v->shape);
@@ -131,11 +147,12 @@ void kc_interp_drop(kc_interp *m, kc_interp_value *v) {
     kc_interp_free(m, v);
 }
 
-// ---- what IR values hold --------------------------------------------------------------------------------------------------------
+// ---- what IR values hold ------------------------------------------------------------------------
 
 static kc_interp_slot *slot_of(kc_interp *m, const kc_value *key) {
     size_t at = ((uintptr_t)key >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20 & (m->n_slots - 1);
-    while (m->slots[at].key && m->slots[at].key != key) at = (at + 1) & (m->n_slots - 1);
+    while (m->slots[at].key && m->slots[at].key != key)
+        at = (at + 1) & (m->n_slots - 1);
     return &m->slots[at];
 }
 
@@ -155,14 +172,16 @@ void kc_interp_set(kc_interp *m, const kc_value *key, kc_interp_value *value) {
     if (!slot->key) m->used_slots++;
     else kc_interp_drop(m, slot->value);
     int uses = 0;
-    for (const kc_use *use = key->uses; use; use = use->next) uses++;
+    for (const kc_use *use = key->uses; use; use = use->next)
+        uses++;
     if (!uses) kc_interp_drop(m, value), value = NULL;
     *slot = (kc_interp_slot){key, value, uses};
 }
 
 kc_interp_value *kc_interp_get(kc_interp *m, const kc_op *op, const kc_value *key) {
     kc_interp_slot *slot = slot_of(m, key);
-    if (!slot->key || !slot->value) kc_interp_fail(m, op, "%s uses a value that was not computed", kc_op_row(op)->name);
+    if (!slot->key || !slot->value)
+        kc_interp_fail(m, op, "%s uses a value that was not computed", kc_op_row(op)->name);
     return slot->value;
 }
 

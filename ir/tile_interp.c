@@ -10,7 +10,7 @@ typedef struct {
     int64_t workspace_bytes;
 } planner;
 
-// ---- symbols ---------------------------------------------------------------------------------------------------------------
+// ---- symbols ------------------------------------------------------------------------------------
 
 static int64_t alignment(const kc_interp_array *array) {
     uintptr_t at = (uintptr_t)array->data;
@@ -33,9 +33,12 @@ static void bind_all(planner *p) {
     const kc_tile_call *call = p->call;
     const kc_output *outputs;
     kc_func_outputs(p->m->func, &outputs);
-    kc_interp_bind(p->m, &(kc_interp_arguments){call->inputs, call->outputs, call->n_inputs, call->n_outputs, call->symbols, call->n_symbols});
-    for (int i = 0; i < call->n_inputs; i++) bind_alignment(p->m, p->m->func->body->args[i]->name, &call->inputs[i]);
-    for (int i = 0; i < call->n_outputs; i++) bind_alignment(p->m, outputs[i].name, &call->outputs[i]);
+    kc_interp_bind(p->m, &(kc_interp_arguments){call->inputs, call->outputs, call->n_inputs,
+                                                call->n_outputs, call->symbols, call->n_symbols});
+    for (int i = 0; i < call->n_inputs; i++)
+        bind_alignment(p->m, p->m->func->body->args[i]->name, &call->inputs[i]);
+    for (int i = 0; i < call->n_outputs; i++)
+        bind_alignment(p->m, outputs[i].name, &call->outputs[i]);
 }
 
 // The values of a variant's pool: those of the function's, by name.
@@ -45,7 +48,8 @@ static void enter_pool(kc_interp *m, const kc_expr_pool *pool) {
     bool *bound = kc_interp_alloc(m, m->func, n + 1, sizeof *bound);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n_outer; k++)
-            if (!strcmp(kc_expr_symbol_name(pool, i), kc_expr_symbol_name(m->pool, k))) values[i] = m->symbols[k], bound[i] = m->bound[k];
+            if (!strcmp(kc_expr_symbol_name(pool, i), kc_expr_symbol_name(m->pool, k)))
+                values[i] = m->symbols[k], bound[i] = m->bound[k];
     m->pool = pool;
     m->symbols = values;
     m->bound = bound;
@@ -56,7 +60,7 @@ static bool holds(kc_interp *m, const kc_op *variant) {
     return !when || kc_interp_eval(m, variant, when) != 0;
 }
 
-// ---- buffers -----------------------------------------------------------------------------------------------------------------
+// ---- buffers ------------------------------------------------------------------------------------
 
 static int output_index(planner *p, const kc_op *op) {
     const kc_output *outputs;
@@ -69,32 +73,44 @@ static int output_index(planner *p, const kc_op *op) {
 
 static char *workspace_at(planner *p, const kc_op *op, const kc_type *type) {
     int64_t offset = kc_interp_eval(p->m, op, kc_attr_expr(op, KC_ATTR_OFFSET)), shape[KC_MAX_RANK];
-    for (int d = 0; d < type->rank; d++) shape[d] = kc_interp_eval(p->m, op, type->shape[d]);
+    for (int d = 0; d < type->rank; d++)
+        shape[d] = kc_interp_eval(p->m, op, type->shape[d]);
     int64_t bytes = kc_interp_elements(p->m, op, type->rank, shape) * kc_dtype_bytes(type->elem);
     if (offset < 0 || bytes > p->workspace_bytes || offset > p->workspace_bytes - bytes)
-        kc_interp_fail(p->m, op, "%lld bytes at %lld lie outside the workspace of %lld", (long long)bytes, (long long)offset, (long long)p->workspace_bytes);
-    if (offset % kc_dtype_bytes(type->elem)) kc_interp_fail(p->m, op, "offset %lld is not aligned", (long long)offset);
+        kc_interp_fail(p->m, op, "%lld bytes at %lld lie outside the workspace of %lld",
+                       (long long)bytes, (long long)offset, (long long)p->workspace_bytes);
+    if (offset % kc_dtype_bytes(type->elem))
+        kc_interp_fail(p->m, op, "offset %lld is not aligned", (long long)offset);
     return p->workspace + offset;
 }
 
 // Memory of a kernel's operand; *array where it is an argument of the function.
-static char *memory_of(planner *p, const kc_op *kernel, const kc_value *operand, const kc_interp_array **array) {
+static char *memory_of(planner *p, const kc_op *kernel, const kc_value *operand,
+                       const kc_interp_array **array) {
     *array = NULL;
     if (operand->block == p->m->func->body) *array = &p->call->inputs[operand->index];
-    else if (operand->def && operand->def->code == KC_OP_OUTPUT) *array = &p->call->outputs[output_index(p, operand->def)];
-    else if (operand->def && operand->def->code == KC_OP_BUFFER) return workspace_at(p, operand->def, &operand->type);
+    else if (operand->def && operand->def->code == KC_OP_OUTPUT)
+        *array = &p->call->outputs[output_index(p, operand->def)];
+    else if (operand->def && operand->def->code == KC_OP_BUFFER)
+        return workspace_at(p, operand->def, &operand->type);
     else kc_interp_fail(p->m, kernel, "an operand of the kernel is no memory");
     return (*array)->data;
 }
 
-static void check_strides(planner *p, const kc_op *kernel, const kc_tile_buffer *b, const kc_interp_array *array, const char *name) {
+static void check_strides(planner *p, const kc_op *kernel, const kc_tile_buffer *b,
+                          const kc_interp_array *array, const char *name) {
     int64_t strides[KC_MAX_RANK];
     kc_interp_strides(array->rank, array->shape, strides);
-    bool same_shape = array->rank == b->rank && !memcmp(array->shape, b->shape, sizeof *b->shape * (size_t)b->rank);
+    bool same_shape = array->rank == b->rank &&
+                      !memcmp(array->shape, b->shape, sizeof *b->shape * (size_t)b->rank);
     for (int d = 0; d < array->rank; d++) {
-        int64_t given = array->strides ? array->strides[d] : strides[d], expected = same_shape ? b->strides[d] : strides[d];
+        int64_t given = array->strides ? array->strides[d] : strides[d],
+                expected = same_shape ? b->strides[d] : strides[d];
         if (array->shape[d] > 1 && given != expected)
-            kc_interp_fail(p->m, kernel, "argument '%s' has stride %lld in dimension %d, the kernel takes it to be %lld", name, (long long)given, d, (long long)expected);
+            kc_interp_fail(
+                p->m, kernel,
+                "argument '%s' has stride %lld in dimension %d, the kernel takes it to be %lld",
+                name, (long long)given, d, (long long)expected);
     }
 }
 
@@ -102,22 +118,30 @@ static kc_tile_buffer make_buffer(planner *p, const kc_op *kernel, int i) {
     const kc_value *argument = kernel->body->args[i], *operand = kc_operand(kernel, i);
     const kc_type *type = &argument->type;
     const kc_interp_array *array;
-    kc_tile_buffer b = {.argument = argument, .data = memory_of(p, kernel, operand, &array), .elem = type->elem, .rank = type->rank};
+    kc_tile_buffer b = {.argument = argument,
+                        .data = memory_of(p, kernel, operand, &array),
+                        .elem = type->elem,
+                        .rank = type->rank};
     if (type->kind != KC_TYPE_TENSOR) { // a scalar, by value
-        kc_interp_set(p->m, argument, kc_interp_load(p->m, kernel, &(kc_interp_array){type->elem, 0, NULL, NULL, b.data}));
+        kc_interp_set(
+            p->m, argument,
+            kc_interp_load(p->m, kernel, &(kc_interp_array){type->elem, 0, NULL, NULL, b.data}));
         b.data = NULL;
         return b;
     }
-    for (int d = 0; d < b.rank; d++) b.shape[d] = kc_interp_eval(p->m, kernel, type->shape[d]);
+    for (int d = 0; d < b.rank; d++)
+        b.shape[d] = kc_interp_eval(p->m, kernel, type->shape[d]);
     kc_interp_strides(b.rank, b.shape, b.strides);
-    for (int d = 0; type->strides[0] && d < b.rank; d++) b.strides[d] = kc_interp_eval(p->m, kernel, type->strides[d]);
+    for (int d = 0; type->strides[0] && d < b.rank; d++)
+        b.strides[d] = kc_interp_eval(p->m, kernel, type->strides[d]);
     if (array) check_strides(p, kernel, &b, array, operand->name ? operand->name : "?");
     if (i >= kernel->segments[0])
-        b.writers = kc_interp_alloc(p->m, kernel, kc_interp_elements(p->m, kernel, b.rank, b.shape), sizeof *b.writers);
+        b.writers = kc_interp_alloc(p->m, kernel, kc_interp_elements(p->m, kernel, b.rank, b.shape),
+                                    sizeof *b.writers);
     return b;
 }
 
-// ---- kernels -----------------------------------------------------------------------------------------------------------------
+// ---- kernels ------------------------------------------------------------------------------------
 
 static bool in_tensor_form(const kc_op *kernel) {
     const kc_op *last = kernel->body->last;
@@ -128,10 +152,12 @@ static kc_interp_array array_of(const kc_tile_buffer *b) {
     return (kc_interp_array){b->elem, b->rank, b->shape, b->strides, b->data};
 }
 
-static void store_result(planner *p, const kc_op *kernel, const kc_interp_value *v, const kc_tile_buffer *b) {
+static void store_result(planner *p, const kc_op *kernel, const kc_interp_value *v,
+                         const kc_tile_buffer *b) {
     kc_interp_array array = array_of(b);
     kc_interp_cursor c = kc_interp_start(&array);
-    if (v->n != kc_interp_elements(p->m, kernel, b->rank, b->shape)) kc_interp_fail(p->m, kernel, "a result has not the shape of its output");
+    if (v->n != kc_interp_elements(p->m, kernel, b->rank, b->shape))
+        kc_interp_fail(p->m, kernel, "a result has not the shape of its output");
     for (int64_t i = 0; i < v->n; i++, kc_interp_advance(&c)) {
         if (v->f) kc_dtype_store(v->elem, c.at, v->f[i]);
         else kc_dtype_store_i64(v->elem, c.at, v->i[i]);
@@ -145,7 +171,8 @@ static void run_tensor_form(planner *p, const kc_op *kernel) {
     for (int i = 0; i < inputs; i++) {
         kc_tile_buffer b = make_buffer(p, kernel, i);
         kc_interp_array array = array_of(&b);
-        if (b.data) kc_interp_set(p->m, kernel->body->args[i], kc_interp_load(p->m, kernel, &array));
+        if (b.data)
+            kc_interp_set(p->m, kernel->body->args[i], kc_interp_load(p->m, kernel, &array));
     }
     kc_interp_block(p->m, kernel->body, outputs, results);
     for (int i = 0; i < outputs; i++) {
@@ -153,9 +180,11 @@ static void run_tensor_form(planner *p, const kc_op *kernel) {
         const kc_value *operand = kc_operand(kernel, inputs + i);
         char *data = memory_of(p, kernel, operand, &array);
         kc_tile_buffer b = {.data = data, .elem = operand->type.elem, .rank = operand->type.rank};
-        for (int d = 0; d < b.rank; d++) b.shape[d] = kc_interp_eval(p->m, kernel, operand->type.shape[d]);
+        for (int d = 0; d < b.rank; d++)
+            b.shape[d] = kc_interp_eval(p->m, kernel, operand->type.shape[d]);
         kc_interp_strides(b.rank, b.shape, b.strides);
-        for (int d = 0; array && array->strides && d < b.rank; d++) b.strides[d] = array->strides[d];
+        for (int d = 0; array && array->strides && d < b.rank; d++)
+            b.strides[d] = array->strides[d];
         store_result(p, kernel, results[i], &b);
         kc_interp_drop(p->m, results[i]);
     }
@@ -169,11 +198,18 @@ static void run_kernel(planner *p, const kc_op *kernel) {
     }
     const kc_expr *grid = kc_attr_expr(kernel, KC_ATTR_GRID);
     int n = kernel->n_operands;
-    kc_tile_machine t = {.m = p->m, .kernel = kernel, .buffers = kc_interp_alloc(p->m, kernel, n + 1, sizeof *t.buffers)};
-    if (!grid) kc_interp_fail(p->m, kernel, "kernel %s has no grid", kc_attr_string(kernel, KC_ATTR_NAME, ""));
+    kc_tile_machine t = {.m = p->m,
+                         .kernel = kernel,
+                         .buffers = kc_interp_alloc(p->m, kernel, n + 1, sizeof *t.buffers)};
+    if (!grid)
+        kc_interp_fail(p->m, kernel, "kernel %s has no grid",
+                       kc_attr_string(kernel, KC_ATTR_NAME, ""));
     int64_t programs = kc_interp_eval(p->m, kernel, grid);
-    if (programs < 0) kc_interp_fail(p->m, kernel, "kernel %s has a grid of %lld", kc_attr_string(kernel, KC_ATTR_NAME, ""), (long long)programs);
-    for (int i = 0; i < n && programs; i++) t.buffers[i] = make_buffer(p, kernel, i);
+    if (programs < 0)
+        kc_interp_fail(p->m, kernel, "kernel %s has a grid of %lld",
+                       kc_attr_string(kernel, KC_ATTR_NAME, ""), (long long)programs);
+    for (int i = 0; i < n && programs; i++)
+        t.buffers[i] = make_buffer(p, kernel, i);
     if (programs) kc_tile_shared_begin(&t);
     for (t.program = 0; t.program < programs; t.program++) {
         kc_tile_shared_clear(&t);
@@ -181,20 +217,22 @@ static void run_kernel(planner *p, const kc_op *kernel) {
     }
 }
 
-// ---- variants ------------------------------------------------------------------------------------------------------------------
+// ---- variants -----------------------------------------------------------------------------------
 
 static void run_variant(planner *p, const kc_op *variant) {
     kc_interp *m = p->m;
     enter_pool(m, variant->pool);
     const kc_expr *bytes = kc_attr_expr(variant, KC_ATTR_WORKSPACE);
     p->workspace_bytes = bytes ? kc_interp_eval(m, variant, bytes) : 0;
-    if (p->workspace_bytes < 0) kc_interp_fail(m, variant, "the workspace has %lld bytes", (long long)p->workspace_bytes);
+    if (p->workspace_bytes < 0)
+        kc_interp_fail(m, variant, "the workspace has %lld bytes", (long long)p->workspace_bytes);
     char *room = kc_interp_alloc(m, variant, p->workspace_bytes + 256, 1);
     p->workspace = room + (256 - (uintptr_t)room % 256); // as the runtime aligns it
     memset(p->workspace, 0xff, (size_t)p->workspace_bytes);
     for (const kc_op *op = variant->body->first; op; op = op->next) {
         if (op->code == KC_OP_KERNEL) run_kernel(p, op);
-        else if (op->code != KC_OP_OUTPUT && op->code != KC_OP_BUFFER && !kc_op_has(op, KC_TERMINATOR))
+        else if (op->code != KC_OP_OUTPUT && op->code != KC_OP_BUFFER &&
+                 !kc_op_has(op, KC_TERMINATOR))
             kc_interp_fail(m, op, "%s has no meaning between kernels", kc_op_row(op)->name);
     }
 }
@@ -213,8 +251,11 @@ static int run(kc_interp *m, const kc_tile_call *call) {
         if (call->variant == index) return -1;
         index++;
     }
-    if (call->variant >= 0 && index) kc_interp_fail(m, m->func, "there is no variant %d; there are %d", call->variant, index);
-    kc_interp_fail(m, m->func, index ? "no variant holds for these arguments" : "it has no variants: run the reference interpreter");
+    if (call->variant >= 0 && index)
+        kc_interp_fail(m, m->func, "there is no variant %d; there are %d", call->variant, index);
+    kc_interp_fail(m, m->func,
+                   index ? "no variant holds for these arguments"
+                         : "it has no variants: run the reference interpreter");
 }
 
 static bool guarded(kc_interp *m, kc_tile_call *call) {
@@ -230,7 +271,9 @@ bool kc_tile_run(const kc_module *module, const char *function, kc_tile_call *ca
         kc_report(diag, KC_ERROR, (kc_loc){0, 0}, "the module has no function @%s", function);
         return false;
     }
-    kc_interp m = {.func = func, .pool = func->pool, .max_bytes = call->max_bytes ? call->max_bytes : KC_INTERP_MEMORY};
+    kc_interp m = {.func = func,
+                   .pool = func->pool,
+                   .max_bytes = call->max_bytes ? call->max_bytes : KC_INTERP_MEMORY};
     bool ok = guarded(&m, call);
     kc_interp_close(&m);
     if (!ok) kc_report(diag, KC_ERROR, m.loc, "@%s: %s", function, m.text);

@@ -1,15 +1,19 @@
-// The tile interpreter: runs the kernels of a planned function, so that a pass can be checked by executing its input and its
-// output.
+// The tile interpreter: runs the kernels of a planned function, so that a pass can be checked by
+// executing its input and its output.
 //
-// It takes modules from `plan` on: variants whose kernels are in tensor form, in tile form, or have layouts. Arithmetic is that
-// of the machine: every op rounds to its type, functions are those of double, rounded. A tile is a plain array: layouts do not
-// decide where elements are, but what needs them to be right is watched:
+// It takes modules from `plan` on: variants whose kernels are in tensor form, in tile form, or have
+// layouts. Arithmetic is that of the machine: every op rounds to its type, functions are those of
+// double, rounded. A tile is a plain array: layouts do not decide where elements are, but what
+// needs them to be right is watched:
 //
 // - an access in vectors is one in aligned runs of consecutive elements, each masked as a whole;
-// - an access outside a buffer, or to memory where the mask is false, is an error that names kernel, op and coordinates;
+// - an access outside a buffer, or to memory where the mask is false, is an error that names
+// kernel, op and coordinates;
 // - so is an element of an output that two programs write;
-// - so is reading shared memory that was never written, or that another buffer has overwritten since;
-// - once `sync` has given shared buffers their places: touching bytes that were written since the last barrier, or writing
+// - so is reading shared memory that was never written, or that another buffer has overwritten
+// since;
+// - once `sync` has given shared buffers their places: touching bytes that were written since the
+// last barrier, or writing
 //   bytes that were read since.
 //
 // The workspace is filled with bytes of 0xff before the first kernel: NaN, or -1.
@@ -21,11 +25,12 @@
 typedef struct {
     const kc_interp_array *inputs, *outputs; // in the function's order
     int n_inputs, n_outputs;
-    const kc_interp_symbol *symbols; // align.NAME too; those not given follow from the address: 256 at most, 256 of an empty tensor
+    const kc_interp_symbol *symbols; // align.NAME too; those not given follow from the address: 256
+                                     // at most, 256 of an empty tensor
     int n_symbols;
     int variant;      // counted from 0; -1: the first whose `when` holds
     size_t max_bytes; // of memory; 0: KC_INTERP_MEMORY
-    int ran;          // out: the variant that ran; -1: the one asked for does not hold, nothing was done
+    int ran; // out: the variant that ran; -1: the one asked for does not hold, nothing was done
 } kc_tile_call;
 
 // The module must have been verified. False: the reason is in the sink.

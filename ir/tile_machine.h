@@ -1,5 +1,5 @@
-// What the files of the tile interpreter share. It runs on the machine of the reference interpreter: the same values, without
-// bounds, rounded after every op.
+// What the files of the tile interpreter share. It runs on the machine of the reference
+// interpreter: the same values, without bounds, rounded after every op.
 #ifndef KC_IR_TILE_MACHINE_H
 #define KC_IR_TILE_MACHINE_H
 
@@ -13,20 +13,21 @@ typedef struct {
     kc_dtype elem;
     int rank;
     int64_t shape[KC_MAX_RANK], strides[KC_MAX_RANK]; // strides in elements
-    int64_t *writers; // of an output: 1 + the program that wrote the element, by row-major index; else NULL
+    int64_t *writers; // of an output: 1 + the program that wrote the element, by row-major index;
+                      // else NULL
 } kc_tile_buffer;
 
 // Shared memory of a block, a shadow for each byte.
 typedef struct {
     char *bytes;
     int64_t size;
-    int *owners;                   // 1 + index of the buffer that wrote it last
-    int64_t *written, *read;       // barrier interval of the last access, from 1; 0: none
-    const kc_value **buffers;      // shared_alloc results, in order
+    int *owners;              // 1 + index of the buffer that wrote it last
+    int64_t *written, *read;  // barrier interval of the last access, from 1; 0: none
+    const kc_value **buffers; // shared_alloc results, in order
     int64_t *offsets;
     int n_buffers;
     int64_t interval;
-    bool placed;                   // `sync` was here: accesses have to be ordered by barriers
+    bool placed; // `sync` was here: accesses have to be ordered by barriers
 } kc_tile_shared;
 
 typedef struct {
@@ -39,19 +40,21 @@ typedef struct {
 
 // Runs the ops; results[] are what its yield gives, with a hold each.
 void kc_tile_block(kc_tile_machine *, const kc_block *, int n_results, kc_interp_value **results);
-_Noreturn void kc_tile_fail(kc_tile_machine *, const kc_op *, const char *format, ...) __attribute__((format(printf, 3, 4)));
+_Noreturn void kc_tile_fail(kc_tile_machine *, const kc_op *, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 // Extents of 1 spread to those of `type`, which is a tile.
-kc_interp_value *kc_tile_spread(kc_tile_machine *, const kc_op *, kc_interp_value *, const kc_type *type); // with a hold
+kc_interp_value *kc_tile_spread(kc_tile_machine *, const kc_op *, kc_interp_value *,
+                                const kc_type *type); // with a hold
 
-// ---- memory (tile_memory.c)
+// ---- memory (tile_memory.c) ---------------------------------------------------------------------
 kc_interp_value *kc_tile_load(kc_tile_machine *, const kc_op *);
 void kc_tile_store(kc_tile_machine *, const kc_op *);
-void kc_tile_shared_begin(kc_tile_machine *);   // at the start of a kernel: finds its buffers
-void kc_tile_shared_clear(kc_tile_machine *);   // at the start of a program
+void kc_tile_shared_begin(kc_tile_machine *); // at the start of a kernel: finds its buffers
+void kc_tile_shared_clear(kc_tile_machine *); // at the start of a program
 kc_interp_value *kc_tile_shared_load(kc_tile_machine *, const kc_op *);
 void kc_tile_shared_store(kc_tile_machine *, const kc_op *);
 
-// ---- contractions and reductions (tile_reduce.c)
+// ---- contractions and reductions (tile_reduce.c) ------------------------------------------------
 kc_interp_value *kc_tile_dot(kc_tile_machine *, const kc_op *);
 void kc_tile_reduce(kc_tile_machine *, const kc_op *, kc_interp_value **results);
 

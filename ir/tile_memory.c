@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-// ---- global memory --------------------------------------------------------------------------------------------------------
+// ---- global memory ------------------------------------------------------------------------------
 
 static kc_tile_buffer *buffer_of(kc_tile_machine *t, const kc_op *op) {
     const kc_value *v = kc_operand(op, 0);
-    if (v->block != t->kernel->body || !t->buffers[v->index].data) kc_tile_fail(t, op, "its buffer is no argument of the kernel");
+    if (v->block != t->kernel->body || !t->buffers[v->index].data)
+        kc_tile_fail(t, op, "its buffer is no argument of the kernel");
     return &t->buffers[v->index];
 }
 
@@ -20,10 +21,12 @@ typedef struct {
     kc_interp_value *local[KC_MAX_RANK], *mask;
 } access;
 
-static access begin_access(kc_tile_machine *t, const kc_op *op, int base_segment, const kc_type *tile) {
+static access begin_access(kc_tile_machine *t, const kc_op *op, int base_segment,
+                           const kc_type *tile) {
     access a = {.tile = tile};
     int n_local, n_mask;
-    kc_use *base = kc_op_segment(op, base_segment, &a.rank), *local = kc_op_segment(op, base_segment + 1, &n_local);
+    kc_use *base = kc_op_segment(op, base_segment, &a.rank),
+           *local = kc_op_segment(op, base_segment + 1, &n_local);
     kc_use *mask = kc_op_segment(op, base_segment + 2, &n_mask);
     for (int d = 0; d < a.rank; d++) {
         a.base[d] = kc_interp_get(t->m, op, base[d].value)->i[0];
@@ -34,7 +37,8 @@ static access begin_access(kc_tile_machine *t, const kc_op *op, int base_segment
 }
 
 static void end_access(kc_tile_machine *t, access *a) {
-    for (int d = 0; d < a->rank; d++) kc_interp_drop(t->m, a->local[d]);
+    for (int d = 0; d < a->rank; d++)
+        kc_interp_drop(t->m, a->local[d]);
     kc_interp_drop(t->m, a->mask);
 }
 
@@ -42,17 +46,24 @@ static bool masked_off(const access *a, int64_t i) {
     return a->mask && !a->mask->i[i];
 }
 
-static _Noreturn void outside(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b, const int64_t *c) {
+static _Noreturn void outside(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b,
+                              const int64_t *c) {
     char text[160];
     size_t at = 0;
-    for (int d = 0; d < b->rank; d++) at += (size_t)snprintf(text + at, sizeof text - at, "%s%lld", d ? ", " : "", (long long)c[d]);
+    for (int d = 0; d < b->rank; d++)
+        at +=
+            (size_t)snprintf(text + at, sizeof text - at, "%s%lld", d ? ", " : "", (long long)c[d]);
     at += (size_t)snprintf(text + at, sizeof text - at, "] of [");
-    for (int d = 0; d < b->rank; d++) at += (size_t)snprintf(text + at, sizeof text - at, "%s%lld", d ? ", " : "", (long long)b->shape[d]);
-    kc_tile_fail(t, op, "element [%s] of %%%s lies outside", text, b->argument->name ? b->argument->name : "?");
+    for (int d = 0; d < b->rank; d++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%lld", d ? ", " : "",
+                               (long long)b->shape[d]);
+    kc_tile_fail(t, op, "element [%s] of %%%s lies outside", text,
+                 b->argument->name ? b->argument->name : "?");
 }
 
 // Where element i lies: offset in elements, and its row-major index.
-static int64_t place(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b, const access *a, int64_t i, int64_t *index) {
+static int64_t place(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b, const access *a,
+                     int64_t i, int64_t *index) {
     int64_t c[KC_MAX_RANK], offset = 0;
     bool inside = true;
     *index = 0;
@@ -61,11 +72,12 @@ static int64_t place(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *
         inside = inside && c[d] >= 0 && c[d] < b->shape[d];
     }
     if (!inside) outside(t, op, b, c);
-    for (int d = 0; d < b->rank; d++) offset += c[d] * b->strides[d], *index = *index * b->shape[d] + c[d];
+    for (int d = 0; d < b->rank; d++)
+        offset += c[d] * b->strides[d], *index = *index * b->shape[d] + c[d];
     return offset;
 }
 
-// ---- vectors -----------------------------------------------------------------------------------------------------------------
+// ---- vectors ------------------------------------------------------------------------------------
 
 enum { NOWHERE = -1 };
 
@@ -73,35 +85,49 @@ static int64_t element_of(const kc_type *tile, const uint32_t place[KC_LAYOUT_PL
     int c[KC_LAYOUT_MAX_RANK];
     int64_t i = 0;
     kc_layout_apply(tile->layout, place, c);
-    for (int d = 0; d < tile->rank; d++) i = i * tile->tile[d] + c[d];
+    for (int d = 0; d < tile->rank; d++)
+        i = i * tile->tile[d] + c[d];
     return i;
 }
 
-static void check_vector(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b, const kc_type *tile, const int64_t *offsets, uint32_t *place, int vector) {
+static void check_vector(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b,
+                         const kc_type *tile, const int64_t *offsets, uint32_t *place, int vector) {
     int64_t first = offsets[element_of(tile, place)], size = kc_dtype_bytes(b->elem);
     uint32_t start = place[KC_LAYOUT_REGISTER];
     for (int k = 1; k < vector; k++) {
         place[KC_LAYOUT_REGISTER] = start + (uint32_t)k;
         int64_t at = offsets[element_of(tile, place)];
-        if ((at == NOWHERE) != (first == NOWHERE)) kc_tile_fail(t, op, "a vector of %d is masked in part", vector);
-        if (first != NOWHERE && at != first + k) kc_tile_fail(t, op, "a vector of %d takes elements at %lld and %lld", vector, (long long)first, (long long)at);
+        if ((at == NOWHERE) != (first == NOWHERE))
+            kc_tile_fail(t, op, "a vector of %d is masked in part", vector);
+        if (first != NOWHERE && at != first + k)
+            kc_tile_fail(t, op, "a vector of %d takes elements at %lld and %lld", vector,
+                         (long long)first, (long long)at);
     }
-    if (first != NOWHERE && ((uintptr_t)b->data + (uintptr_t)(first * size)) % (uintptr_t)(vector * size))
-        kc_tile_fail(t, op, "a vector of %d at element %lld is not aligned to its %lld bytes", vector, (long long)first, (long long)(vector * size));
+    if (first != NOWHERE &&
+        ((uintptr_t)b->data + (uintptr_t)(first * size)) % (uintptr_t)(vector * size))
+        kc_tile_fail(t, op, "a vector of %d at element %lld is not aligned to its %lld bytes",
+                     vector, (long long)first, (long long)(vector * size));
 }
 
 // Registers move in groups of `vector`: each group is one aligned access, masked as a whole.
-static void check_vectors(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b, const kc_type *tile, const int64_t *offsets) {
+static void check_vectors(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b,
+                          const kc_type *tile, const int64_t *offsets) {
     int vector = (int)kc_attr_int(op, KC_ATTR_VECTOR, 1);
     const kc_layout *layout = tile->layout;
     if (vector < 2 || !layout || tile->rank > KC_LAYOUT_MAX_RANK) return;
-    uint32_t registers = kc_layout_count(layout, KC_LAYOUT_REGISTER), lanes = kc_layout_count(layout, KC_LAYOUT_LANE);
+    uint32_t registers = kc_layout_count(layout, KC_LAYOUT_REGISTER),
+             lanes = kc_layout_count(layout, KC_LAYOUT_LANE);
     uint32_t warps = kc_layout_count(layout, KC_LAYOUT_WARP);
-    if (registers % (uint32_t)vector) kc_tile_fail(t, op, "%u registers in vectors of %d", registers, vector);
+    if (registers % (uint32_t)vector)
+        kc_tile_fail(t, op, "%u registers in vectors of %d", registers, vector);
     for (uint32_t w = 0; w < warps; w++)
         for (uint32_t l = 0; l < lanes; l++)
             for (uint32_t r = 0; r < registers; r += (uint32_t)vector)
-                check_vector(t, op, b, tile, offsets, (uint32_t[KC_LAYOUT_PLACES]){[KC_LAYOUT_REGISTER] = r, [KC_LAYOUT_LANE] = l, [KC_LAYOUT_WARP] = w}, vector);
+                check_vector(
+                    t, op, b, tile, offsets,
+                    (uint32_t[KC_LAYOUT_PLACES]){
+                        [KC_LAYOUT_REGISTER] = r, [KC_LAYOUT_LANE] = l, [KC_LAYOUT_WARP] = w},
+                    vector);
 }
 
 kc_interp_value *kc_tile_load(kc_tile_machine *t, const kc_op *op) {
@@ -109,7 +135,8 @@ kc_interp_value *kc_tile_load(kc_tile_machine *t, const kc_op *op) {
     access a = begin_access(t, op, 1, &kc_result(op, 0)->type);
     kc_interp_value *r = kc_interp_make_typed(t->m, op, a.tile);
     double otherwise = kc_attr_float(op, KC_ATTR_VALUE, 0);
-    int64_t size = kc_dtype_bytes(b->elem), index, *offsets = kc_interp_alloc(t->m, op, r->n, sizeof *offsets);
+    int64_t size = kc_dtype_bytes(b->elem), index,
+            *offsets = kc_interp_alloc(t->m, op, r->n, sizeof *offsets);
     for (int64_t i = 0; i < r->n; i++) {
         if (masked_off(&a, i)) {
             offsets[i] = NOWHERE;
@@ -128,11 +155,14 @@ kc_interp_value *kc_tile_load(kc_tile_machine *t, const kc_op *op) {
     return r;
 }
 
-static void note_writer(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b, int64_t index) {
+static void note_writer(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b,
+                        int64_t index) {
     int64_t *writer = b->writers ? &b->writers[index] : NULL;
-    if (!writer) kc_tile_fail(t, op, "%%%s is an input", b->argument->name ? b->argument->name : "?");
+    if (!writer)
+        kc_tile_fail(t, op, "%%%s is an input", b->argument->name ? b->argument->name : "?");
     if (*writer && *writer != t->program + 1)
-        kc_tile_fail(t, op, "element %lld of %%%s was written by program %lld too", (long long)index, b->argument->name ? b->argument->name : "?",
+        kc_tile_fail(t, op, "element %lld of %%%s was written by program %lld too",
+                     (long long)index, b->argument->name ? b->argument->name : "?",
                      (long long)*writer - 1);
     *writer = t->program + 1;
 }
@@ -141,7 +171,8 @@ void kc_tile_store(kc_tile_machine *t, const kc_op *op) {
     const kc_tile_buffer *b = buffer_of(t, op);
     const kc_interp_value *v = kc_interp_operand(t->m, op, 1);
     access a = begin_access(t, op, 2, &kc_operand(op, 1)->type);
-    int64_t size = kc_dtype_bytes(b->elem), index, *offsets = kc_interp_alloc(t->m, op, v->n, sizeof *offsets);
+    int64_t size = kc_dtype_bytes(b->elem), index,
+            *offsets = kc_interp_alloc(t->m, op, v->n, sizeof *offsets);
     for (int64_t i = 0; i < v->n; i++) {
         offsets[i] = NOWHERE;
         if (masked_off(&a, i)) continue;
@@ -156,7 +187,7 @@ void kc_tile_store(kc_tile_machine *t, const kc_op *op) {
     end_access(t, &a);
 }
 
-// ---- shared memory ----------------------------------------------------------------------------------------------------------
+// ---- shared memory ------------------------------------------------------------------------------
 
 static int64_t bytes_of(const kc_type *type) {
     return kc_tile_elements(type) * kc_dtype_bytes(type->elem);
@@ -191,7 +222,10 @@ void kc_tile_shared_begin(kc_tile_machine *t) {
     s->n_buffers = 0;
     find_buffers(t, t->kernel->body);
     int64_t stated = kc_attr_int(t->kernel, KC_ATTR_SHARED, s->size);
-    if (stated < s->size) kc_tile_fail(t, t->kernel, "%lld bytes of shared memory are asked for, its buffers take %lld", (long long)stated, (long long)s->size);
+    if (stated < s->size)
+        kc_tile_fail(t, t->kernel,
+                     "%lld bytes of shared memory are asked for, its buffers take %lld",
+                     (long long)stated, (long long)s->size);
     s->bytes = kc_interp_alloc(t->m, t->kernel, s->size, 1);
     s->owners = kc_interp_alloc(t->m, t->kernel, s->size, sizeof *s->owners);
     s->written = kc_interp_alloc(t->m, t->kernel, s->size, sizeof *s->written);
@@ -210,7 +244,7 @@ void kc_tile_shared_clear(kc_tile_machine *t) {
 
 // A part of a buffer: where element i of a tile lies.
 typedef struct {
-    int owner; // 1 + index
+    int owner;                                 // 1 + index
     int64_t first, size, strides[KC_MAX_RANK]; // in bytes
     const kc_type *tile;
 } part;
@@ -220,14 +254,17 @@ static part part_of(kc_tile_machine *t, const kc_op *op, int stage_segment, cons
     const kc_type *type = &buffer->type;
     int staged, index = 0;
     kc_use *stage = kc_op_segment(op, stage_segment, &staged);
-    while (index < t->shared.n_buffers && t->shared.buffers[index] != buffer) index++;
-    if (index == t->shared.n_buffers) kc_tile_fail(t, op, "its buffer is made by no shared_alloc of the kernel");
+    while (index < t->shared.n_buffers && t->shared.buffers[index] != buffer)
+        index++;
+    if (index == t->shared.n_buffers)
+        kc_tile_fail(t, op, "its buffer is made by no shared_alloc of the kernel");
     part p = {index + 1, t->shared.offsets[index], kc_dtype_bytes(type->elem), {0}, tile};
     int64_t strides[KC_MAX_RANK];
     kc_interp_strides(type->rank, type->tile, strides);
     if (staged) {
         int64_t k = kc_interp_get(t->m, op, stage->value)->i[0];
-        if (k < 0 || k >= type->tile[0]) kc_tile_fail(t, op, "stage %lld of %lld", (long long)k, (long long)type->tile[0]);
+        if (k < 0 || k >= type->tile[0])
+            kc_tile_fail(t, op, "stage %lld of %lld", (long long)k, (long long)type->tile[0]);
         p.first += k * strides[0] * p.size;
     }
     const kc_attr *offsets = kc_attr_get(op, KC_ATTR_OFFSETS);
@@ -238,41 +275,55 @@ static part part_of(kc_tile_machine *t, const kc_op *op, int stage_segment, cons
         }
     } else { // extents of 1 may differ: the order of elements is the same
         kc_interp_strides(tile->rank, tile->tile, p.strides);
-        for (int d = 0; d < tile->rank; d++) p.strides[d] *= p.size;
+        for (int d = 0; d < tile->rank; d++)
+            p.strides[d] *= p.size;
     }
     return p;
 }
 
 // Calls visit for each element of the tile, in row-major order.
 static void for_elements(kc_tile_machine *t, const kc_op *op, const part *p, kc_interp_value *v,
-                         void (*visit)(kc_tile_machine *, const kc_op *, const part *, kc_interp_value *, int64_t i, int64_t at)) {
+                         void (*visit)(kc_tile_machine *, const kc_op *, const part *,
+                                       kc_interp_value *, int64_t i, int64_t at)) {
     int64_t c[KC_MAX_RANK] = {0};
     for (int64_t i = 0; i < v->n; i++) {
         int64_t at = p->first;
-        for (int d = 0; d < p->tile->rank; d++) at += c[d] * p->strides[d];
-        if (at < 0 || at + p->size > t->shared.size) kc_tile_fail(t, op, "element %lld lies outside shared memory", (long long)i);
+        for (int d = 0; d < p->tile->rank; d++)
+            at += c[d] * p->strides[d];
+        if (at < 0 || at + p->size > t->shared.size)
+            kc_tile_fail(t, op, "element %lld lies outside shared memory", (long long)i);
         visit(t, op, p, v, i, at);
-        for (int d = p->tile->rank - 1; d >= 0 && ++c[d] == p->tile->tile[d]; d--) c[d] = 0;
+        for (int d = p->tile->rank - 1; d >= 0 && ++c[d] == p->tile->tile[d]; d--)
+            c[d] = 0;
     }
 }
 
-static void read_element(kc_tile_machine *t, const kc_op *op, const part *p, kc_interp_value *v, int64_t i, int64_t at) {
+static void read_element(kc_tile_machine *t, const kc_op *op, const part *p, kc_interp_value *v,
+                         int64_t i, int64_t at) {
     kc_tile_shared *s = &t->shared;
     for (int64_t k = at; k < at + p->size; k++) {
-        if (!s->owners[k]) kc_tile_fail(t, op, "element %lld is read and was never written", (long long)i);
-        if (s->owners[k] != p->owner) kc_tile_fail(t, op, "element %lld was overwritten by another buffer at the same place", (long long)i);
-        if (s->placed && s->written[k] == s->interval) kc_tile_fail(t, op, "element %lld was written since the last barrier", (long long)i);
+        if (!s->owners[k])
+            kc_tile_fail(t, op, "element %lld is read and was never written", (long long)i);
+        if (s->owners[k] != p->owner)
+            kc_tile_fail(t, op, "element %lld was overwritten by another buffer at the same place",
+                         (long long)i);
+        if (s->placed && s->written[k] == s->interval)
+            kc_tile_fail(t, op, "element %lld was written since the last barrier", (long long)i);
         s->read[k] = s->interval;
     }
     if (v->f) v->f[i] = kc_dtype_load(v->elem, s->bytes + at);
     else v->i[i] = kc_dtype_load_i64(v->elem, s->bytes + at);
 }
 
-static void write_element(kc_tile_machine *t, const kc_op *op, const part *p, kc_interp_value *v, int64_t i, int64_t at) {
+static void write_element(kc_tile_machine *t, const kc_op *op, const part *p, kc_interp_value *v,
+                          int64_t i, int64_t at) {
     kc_tile_shared *s = &t->shared;
     for (int64_t k = at; k < at + p->size; k++) {
-        if (s->placed && s->written[k] == s->interval) kc_tile_fail(t, op, "element %lld is written twice since the last barrier", (long long)i);
-        if (s->placed && s->read[k] == s->interval) kc_tile_fail(t, op, "element %lld was read since the last barrier", (long long)i);
+        if (s->placed && s->written[k] == s->interval)
+            kc_tile_fail(t, op, "element %lld is written twice since the last barrier",
+                         (long long)i);
+        if (s->placed && s->read[k] == s->interval)
+            kc_tile_fail(t, op, "element %lld was read since the last barrier", (long long)i);
         s->written[k] = s->interval;
         s->owners[k] = p->owner;
     }

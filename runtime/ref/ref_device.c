@@ -17,7 +17,8 @@ static kcrt_status count(void *user, int *out) {
 static kcrt_status open_device(void *user, const char *which, int *ordinal, void **device) {
     (void)user;
     if (which && *which && strcmp(which, "0"))
-        return ref_fail(KCRT_NO_DEVICE, "There is no device ref:%.64s; there is `ref` alone.", which);
+        return ref_fail(KCRT_NO_DEVICE, "There is no device ref:%.64s; there is `ref` alone.",
+                        which);
     *ordinal = 0;
     *device = &the_device;
     return KCRT_OK;
@@ -43,17 +44,20 @@ static kcrt_status attr(void *device, kcrt_attr which, int64_t *out) {
 
 static kcrt_status string(void *device, kcrt_attr which, char *buf, size_t size) {
     (void)device;
-    if (which != KCRT_ATTR_NAME && which != KCRT_ATTR_ARCH) return ref_fail(KCRT_UNSUPPORTED, "The device `ref` does not have this attribute.");
+    if (which != KCRT_ATTR_NAME && which != KCRT_ATTR_ARCH)
+        return ref_fail(KCRT_UNSUPPORTED, "The device `ref` does not have this attribute.");
     snprintf(buf, size, "%s", which == KCRT_ATTR_NAME ? "reference interpreter" : "ref");
     return KCRT_OK;
 }
 
-// ---- memory ---------------------------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 static kcrt_status alloc(void *device, size_t bytes, void **base) {
     (void)device;
     *base = bytes > SIZE_MAX - 255 ? NULL : aligned_alloc(256, (bytes + 255) / 256 * 256);
-    return *base ? KCRT_OK : ref_fail(KCRT_OUT_OF_MEMORY, "Not enough host memory for %zu bytes on the device `ref`.", bytes);
+    return *base ? KCRT_OK
+                 : ref_fail(KCRT_OUT_OF_MEMORY,
+                            "Not enough host memory for %zu bytes on the device `ref`.", bytes);
 }
 
 static kcrt_status release(void *device, void *base) {
@@ -66,22 +70,24 @@ static uint64_t address(void *base, uint64_t offset) {
     return (uint64_t)(uintptr_t)base + offset;
 }
 
-static kcrt_status copy(void *device, kcrt_copy_kind kind, void *dst, uint64_t dst_offset, const void *src, uint64_t src_offset, size_t bytes,
-                        void *stream) {
+static kcrt_status copy(void *device, kcrt_copy_kind kind, void *dst, uint64_t dst_offset,
+                        const void *src, uint64_t src_offset, size_t bytes, void *stream) {
     (void)device, (void)kind, (void)stream;
     memcpy((char *)dst + dst_offset, (const char *)src + src_offset, bytes);
     return KCRT_OK;
 }
 
-static kcrt_status set_memory(void *device, void *base, uint64_t offset, int value, size_t bytes, void *stream) {
+static kcrt_status set_memory(void *device, void *base, uint64_t offset, int value, size_t bytes,
+                              void *stream) {
     (void)device, (void)stream;
     memset((char *)base + offset, value, bytes);
     return KCRT_OK;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
-static int rank(void *device, const char *triple, const char *arch, const char *role, const char **reason) {
+static int rank(void *device, const char *triple, const char *arch, const char *role,
+                const char **reason) {
     (void)device, (void)arch;
     if (!strcmp(triple, "kc") && !strcmp(role, "ir")) return 1;
     if (reason) *reason = "the reference runs tensor IR alone";
@@ -89,12 +95,25 @@ static int rank(void *device, const char *triple, const char *arch, const char *
 }
 
 static const kcrt_device_api api = {
-    .size = sizeof api, .version = KCRT_DEVICE_API_VERSION,
-    .count = count, .open = open_device, .close = close_device, .attr = attr, .string = string,
-    .alloc = alloc, .free = release, .address = address, .copy = copy, .memset = set_memory,
-    .rank = rank, .module_load = ref_module_load, .module_unload = ref_module_unload,
-    .function_check = ref_function_check, .launch_function = ref_launch,
-    .last_error = ref_last_error, .report = ref_report,
+    .size = sizeof api,
+    .version = KCRT_DEVICE_API_VERSION,
+    .count = count,
+    .open = open_device,
+    .close = close_device,
+    .attr = attr,
+    .string = string,
+    .alloc = alloc,
+    .free = release,
+    .address = address,
+    .copy = copy,
+    .memset = set_memory,
+    .rank = rank,
+    .module_load = ref_module_load,
+    .module_unload = ref_module_unload,
+    .function_check = ref_function_check,
+    .launch_function = ref_launch,
+    .last_error = ref_last_error,
+    .report = ref_report,
 };
 
 KCRT_API const kcrt_device_api *kcrt_ref_device_api(void);

@@ -1,12 +1,12 @@
-// A launch: the call's tensors and values as the interpreter takes them. What gathers clamped is kept for the report.
+// A launch: the call's tensors and values as the interpreter takes them. What gathers clamped is
+// kept for the report.
 #include "runtime/ref/ref.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-// ---- what launches leave for the report -------------------------------------------------------------------------------------
+// ---- what launches leave for the report ---------------------------------------------------------
 
 enum { MAX_FUNCTIONS = 256 };
 
@@ -20,7 +20,8 @@ static int n_functions;
 static void note_launch(const char *name, int64_t clamped) {
     pthread_mutex_lock(&lock);
     int i = 0;
-    while (i < n_functions && strcmp(functions[i].name, name)) i++;
+    while (i < n_functions && strcmp(functions[i].name, name))
+        i++;
     if (i == n_functions && i < MAX_FUNCTIONS && strlen(name) < sizeof functions->name)
         snprintf(functions[n_functions++].name, sizeof functions->name, "%s", name);
     if (i < n_functions) functions[i].launches++, functions[i].clamped += clamped;
@@ -30,10 +31,13 @@ static void note_launch(const char *name, int64_t clamped) {
 static void write_report(FILE *out) {
     fputs("{\"device\": \"ref\", \"kernels\": [", out);
     for (int i = 0; i < n_functions; i++) {
-        fprintf(out, "%s{\"name\": \"%s\", \"launches\": %lld, \"findings\": [", i ? ", " : "", functions[i].name, functions[i].launches);
+        fprintf(out, "%s{\"name\": \"%s\", \"launches\": %lld, \"findings\": [", i ? ", " : "",
+                functions[i].name, functions[i].launches);
         if (functions[i].clamped)
-            fprintf(out, "{\"kind\": \"out_of_bounds\", \"kernel\": \"%s\", \"instruction\": \"gather\", \"count\": %lld}", functions[i].name,
-                    functions[i].clamped);
+            fprintf(out,
+                    "{\"kind\": \"out_of_bounds\", \"kernel\": \"%s\", \"instruction\": "
+                    "\"gather\", \"count\": %lld}",
+                    functions[i].name, functions[i].clamped);
         fputs("]}", out);
     }
     fputs("]}", out);
@@ -43,14 +47,19 @@ kcrt_status ref_report(void *device, char **json) {
     (void)device;
     size_t size = 0;
     FILE *out = open_memstream(json, &size);
-    if (!out) return ref_fail(KCRT_OUT_OF_MEMORY, "Not enough host memory for the report of the device `ref`.");
+    if (!out)
+        return ref_fail(KCRT_OUT_OF_MEMORY,
+                        "Not enough host memory for the report of the device `ref`.");
     pthread_mutex_lock(&lock);
     write_report(out);
     pthread_mutex_unlock(&lock);
-    return fclose(out) == 0 ? KCRT_OK : ref_fail(KCRT_OUT_OF_MEMORY, "Not enough host memory for the report of the device `ref`.");
+    return fclose(out) == 0
+               ? KCRT_OK
+               : ref_fail(KCRT_OUT_OF_MEMORY,
+                          "Not enough host memory for the report of the device `ref`.");
 }
 
-// ---- launching --------------------------------------------------------------------------------------------------------------
+// ---- launching ----------------------------------------------------------------------------------
 
 typedef struct {
     kc_arena *arena;
@@ -64,16 +73,22 @@ static bool same_type(DLDataType is, kc_dtype wanted) {
 }
 
 // Argument i of the call, which is to have this type.
-static kcrt_status argument(const launch *l, int i, const kc_type *type, const char *name, kc_interp_array *out) {
+static kcrt_status argument(const launch *l, int i, const kc_type *type, const char *name,
+                            kc_interp_array *out) {
     const DLTensor *t = l->call->tensors[i];
-    if (!t && type->rank) return ref_fail(KCRT_INVALID_ARGUMENT, "Argument `%.64s` of %.64s is a tensor and comes as a value.", name, kc_func_name(l->func));
+    if (!t && type->rank)
+        return ref_fail(KCRT_INVALID_ARGUMENT,
+                        "Argument `%.64s` of %.64s is a tensor and comes as a value.", name,
+                        kc_func_name(l->func));
     if (!t) {
         *out = (kc_interp_array){type->elem, 0, NULL, NULL, (void *)(uintptr_t)l->call->scalars[i]};
         return KCRT_OK;
     }
     if (!same_type(t->dtype, type->elem) || t->ndim != type->rank)
-        return ref_fail(KCRT_INVALID_ARGUMENT, "Argument `%.64s` of %.64s is not %s of rank %d.", name, kc_func_name(l->func), kc_dtype_name(type->elem), type->rank);
-    *out = (kc_interp_array){type->elem, t->ndim, t->shape, t->strides, (char *)t->data + t->byte_offset};
+        return ref_fail(KCRT_INVALID_ARGUMENT, "Argument `%.64s` of %.64s is not %s of rank %d.",
+                        name, kc_func_name(l->func), kc_dtype_name(type->elem), type->rank);
+    *out = (kc_interp_array){type->elem, t->ndim, t->shape, t->strides,
+                             (char *)t->data + t->byte_offset};
     return KCRT_OK;
 }
 
@@ -81,31 +96,44 @@ static kcrt_status run(void *context) {
     launch *l = context;
     const kcrt_function_call *call = l->call;
     const kc_output *outputs;
-    int n_in = l->func->body->n_args, n_out = kc_func_outputs(l->func, &outputs), n = call->arg_count;
+    int n_in = l->func->body->n_args, n_out = kc_func_outputs(l->func, &outputs),
+        n = call->arg_count;
     char why[400];
     kcrt_status status = KCRT_OK;
     if (n != n_in + n_out)
-        return ref_fail(KCRT_INVALID_ARGUMENT, "%.64s takes %d arguments, %d are given.", kc_func_name(l->func), n_in + n_out, n);
+        return ref_fail(KCRT_INVALID_ARGUMENT, "%.64s takes %d arguments, %d are given.",
+                        kc_func_name(l->func), n_in + n_out, n);
     l->arena = kc_arena_create();
     kc_interp_array *arrays = KC_NEW_ARRAY(l->arena, kc_interp_array, n + 1);
     kc_interp_symbol *symbols = KC_NEW_ARRAY(l->arena, kc_interp_symbol, call->symbol_count + 1);
-    for (int i = 0; i < n_in && !status; i++) status = argument(l, i, &l->func->body->args[i]->type, l->func->body->args[i]->name, &arrays[i]);
-    for (int i = 0; i < n_out && !status; i++) status = argument(l, n_in + i, &outputs[i].type, outputs[i].name, &arrays[n_in + i]);
+    for (int i = 0; i < n_in && !status; i++)
+        status =
+            argument(l, i, &l->func->body->args[i]->type, l->func->body->args[i]->name, &arrays[i]);
+    for (int i = 0; i < n_out && !status; i++)
+        status = argument(l, n_in + i, &outputs[i].type, outputs[i].name, &arrays[n_in + i]);
     if (status) return status;
-    for (int i = 0; i < call->symbol_count; i++) symbols[i] = (kc_interp_symbol){call->symbol_names[i], call->symbol_values[i]};
-    kc_interp_call interp = {.inputs = arrays, .outputs = arrays + n_in, .n_inputs = n_in, .n_outputs = n_out,
-                             .values = call->values ? call->values + n_in : NULL, .bounds = call->bounds ? call->bounds + n_in : NULL,
-                             .symbols = symbols, .n_symbols = call->symbol_count};
+    for (int i = 0; i < call->symbol_count; i++)
+        symbols[i] = (kc_interp_symbol){call->symbol_names[i], call->symbol_values[i]};
+    kc_interp_call interp = {.inputs = arrays,
+                             .outputs = arrays + n_in,
+                             .n_inputs = n_in,
+                             .n_outputs = n_out,
+                             .values = call->values ? call->values + n_in : NULL,
+                             .bounds = call->bounds ? call->bounds + n_in : NULL,
+                             .symbols = symbols,
+                             .n_symbols = call->symbol_count};
     kc_diag *diag = kc_diag_create(l->arena, "ir", NULL, 0);
     if (kc_interp_run(l->func, &interp, diag)) {
         note_launch(kc_func_name(l->func), interp.clamped);
         return KCRT_OK;
     }
     ref_first_error(diag, why, sizeof why);
-    return ref_fail(KCRT_DRIVER, "The reference cannot carry out %.64s: %s.", kc_func_name(l->func), why);
+    return ref_fail(KCRT_DRIVER, "The reference cannot carry out %.64s: %s.", kc_func_name(l->func),
+                    why);
 }
 
-kcrt_status ref_launch(void *device, void *module, const char *function, const kcrt_function_call *call, void *stream) {
+kcrt_status ref_launch(void *device, void *module, const char *function,
+                       const kcrt_function_call *call, void *stream) {
     (void)device, (void)stream;
     launch l = {NULL, ref_module_function(module, function), call};
     if (!l.func) return ref_function_check(device, module, function);

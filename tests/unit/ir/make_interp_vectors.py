@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""Writes interp_vectors.h: what NumPy says of the functions that test_interp.c checks. Run by hand; the result is committed."""
+"""Writes interp_elements.h and interp_tensors.h: what NumPy says of the functions that test_interp.c and test_interp_tensors.c
+check. Run by hand; the results are committed."""
 import math
+import os
 import numpy as np
 
 np.seterr(all="ignore")
 f8 = np.float64
-out = ["// Made by make_interp_vectors.py with NumPy: arguments and results in double precision.",
-       "// clang-format off"]
+HEAD = ["// Made by make_interp_vectors.py with NumPy: arguments and results in double precision.", "// clang-format off"]
+out = list(HEAD)
 
 
 def number(x):
@@ -56,6 +58,16 @@ for name, f in binary.items():
 out.append("static const struct { const char *op; const double *y; } binary_rows[] = {%s};"
            % ", ".join('{"%s", binary_%s}' % (n, n) for n in binary))
 
+
+
+def write(name):
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+    with open(path, "w") as f:
+        f.write("\n".join(out) + "\n")
+
+
+write("interp_elements.h")
+out = list(HEAD)
 random = np.random.default_rng(1)
 M, N = 4, 7
 R = f32(random.normal(size=(M, N)))
@@ -94,4 +106,4 @@ array("move_pad", np.pad(G, ((1, 0), (0, 2), (1, 1)), constant_values=-1.5))
 array("move_concat", np.concatenate([G, G * 10], 1))
 array("move_take", np.take(G, [[2, 0], [1, 2]], 1))
 array("move_reshape_sum", G.reshape(4, 6).sum(0))
-open(__file__.replace("make_interp_vectors.py", "interp_vectors.h"), "w").write("\n".join(out) + "\n")
+write("interp_tensors.h")

@@ -1,7 +1,8 @@
-// Runs one function before and after each pass, and compares: for test_equivalence.c and test_random.c, which include it once.
-// The reference interpreter runs it as written; after each pass the fitting interpreter runs what the pass left, in every
-// variant that holds. Results lie within the reference's error bound. A case runs in a process of its own, so that a fault
-// inside a pass is a failure of that case.
+// Runs one function before and after each pass, and compares: for test_equivalence.c and
+// test_random.c, which include it once. The reference interpreter runs it as written; after each
+// pass the fitting interpreter runs what the pass left, in every variant that holds. Results lie
+// within the reference's error bound. A case runs in a process of its own, so that a fault inside a
+// pass is a failure of that case.
 #ifndef KC_TESTS_EQUIVALENCE_H
 #define KC_TESTS_EQUIVALENCE_H
 
@@ -47,7 +48,7 @@ typedef struct {
     int failures;
 } testcase;
 
-// ---- arguments ----------------------------------------------------------------------------------------------------------
+// ---- arguments ----------------------------------------------------------------------------------
 
 static uint64_t seed;
 
@@ -58,7 +59,8 @@ static double uniform(void) {
 
 static double about_normal(void) {
     double sum = -6;
-    for (int i = 0; i < 12; i++) sum += uniform();
+    for (int i = 0; i < 12; i++)
+        sum += uniform();
     return sum;
 }
 
@@ -78,7 +80,8 @@ static int64_t evaluate(const testcase *t, kc_expr_pool *pool, const kc_expr *e)
     int64_t values[64] = {0}, result = 0;
     for (int i = 0; i < kc_expr_symbol_count(pool); i++)
         for (int k = 0; k < t->n_symbols; k++)
-            if (!strcmp(kc_expr_symbol_name(pool, i), t->symbols[k].name)) values[i] = t->symbols[k].value;
+            if (!strcmp(kc_expr_symbol_name(pool, i), t->symbols[k].name))
+                values[i] = t->symbols[k].value;
     assert_int_equal(kc_expr_eval(e, values, NULL, &result), KC_EXPR_OK);
     return result;
 }
@@ -116,7 +119,8 @@ static void make_arguments(testcase *t, const kc_op *func) {
         t->in[i] = make_argument(t, func->pool, &arg->type);
         settle_pointers(&t->in[i], arg->type.strides[0]);
         for (int64_t k = 0; k < t->in[i].cells && t->in[i].n; k++)
-            kc_dtype_store(arg->type.elem, t->in[i].memory + k * kc_dtype_bytes(arg->type.elem), element(arg->name, arg->type.elem));
+            kc_dtype_store(arg->type.elem, t->in[i].memory + k * kc_dtype_bytes(arg->type.elem),
+                           element(arg->name, arg->type.elem));
     }
     for (int i = 0; i < t->n_out; i++) {
         t->out[i] = make_argument(t, func->pool, &outputs[i].type);
@@ -148,7 +152,8 @@ static void begin_run(testcase *t, const kc_op *func, run_arrays *r) {
     const kc_output *outputs;
     kc_func_outputs(func, &outputs);
     memset(r, 0, sizeof *r);
-    for (int i = 0; i < t->n_in; i++) r->in[i] = t->in[i].array;
+    for (int i = 0; i < t->n_in; i++)
+        r->in[i] = t->in[i].array;
     for (int i = 0; i < t->n_out; i++) {
         r->out[i] = t->out[i].array;
         memset(r->out[i].data, 0xff, bytes_of(&t->out[i]));
@@ -171,14 +176,16 @@ static void end_run(testcase *t, run_arrays *r) {
     }
 }
 
-// ---- comparing --------------------------------------------------------------------------------------------------------------
+// ---- comparing ----------------------------------------------------------------------------------
 
-static void fail_case(testcase *t, const char *after, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void fail_case(testcase *t, const char *after, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 static void fail_case(testcase *t, const char *after, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "%s {%s}%s after %s: ", t->name, t->dims, t->general ? " [general]" : "", after);
+    fprintf(stderr, "%s {%s}%s after %s: ", t->name, t->dims, t->general ? " [general]" : "",
+            after);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
     va_end(args);
@@ -197,18 +204,22 @@ static void compare(testcase *t, const char *after) {
         int64_t c[KC_MAX_RANK] = {0};
         for (int64_t k = 0; k < a->n; k++) {
             int64_t at = 0;
-            for (int d = 0; d < a->array.rank; d++) at += c[d] * a->strides[d];
-            double got = kc_dtype_load(a->array.type, a->memory + at * kc_dtype_bytes(a->array.type));
+            for (int d = 0; d < a->array.rank; d++)
+                at += c[d] * a->strides[d];
+            double got =
+                kc_dtype_load(a->array.type, a->memory + at * kc_dtype_bytes(a->array.type));
             if (!close_enough(got, a->values[k], a->bounds[k], a->array.type)) {
-                fail_case(t, after, "output %d, element %lld is %.9g, expected %.9g within %.3g", i, (long long)k, got, a->values[k], a->bounds[k]);
+                fail_case(t, after, "output %d, element %lld is %.9g, expected %.9g within %.3g", i,
+                          (long long)k, got, a->values[k], a->bounds[k]);
                 return;
             }
-            for (int d = a->array.rank - 1; d >= 0 && ++c[d] == a->shape[d]; d--) c[d] = 0;
+            for (int d = a->array.rank - 1; d >= 0 && ++c[d] == a->shape[d]; d--)
+                c[d] = 0;
         }
     }
 }
 
-// ---- running ------------------------------------------------------------------------------------------------------------------
+// ---- running ------------------------------------------------------------------------------------
 
 static void print_diagnostics(testcase *t, const char *after) {
     if (!kc_diag_errors(t->diag)) return;
@@ -221,9 +232,16 @@ static void run_reference(testcase *t, const kc_op *func, const char *after, boo
     run_arrays r;
     double *values[MAX_ARGS], *bounds[MAX_ARGS];
     begin_run(t, func, &r);
-    for (int i = 0; i < t->n_out; i++) values[i] = t->out[i].values, bounds[i] = t->out[i].bounds;
-    kc_interp_call call = {.inputs = r.in, .n_inputs = t->n_in, .outputs = r.out, .n_outputs = t->n_out, .symbols = t->symbols, .n_symbols = t->n_symbols,
-                           .values = first ? values : NULL, .bounds = first ? bounds : NULL};
+    for (int i = 0; i < t->n_out; i++)
+        values[i] = t->out[i].values, bounds[i] = t->out[i].bounds;
+    kc_interp_call call = {.inputs = r.in,
+                           .n_inputs = t->n_in,
+                           .outputs = r.out,
+                           .n_outputs = t->n_out,
+                           .symbols = t->symbols,
+                           .n_symbols = t->n_symbols,
+                           .values = first ? values : NULL,
+                           .bounds = first ? bounds : NULL};
     bool ok = kc_interp_run(func, &call, t->diag);
     end_run(t, &r);
     if (ok) compare(t, after);
@@ -233,14 +251,20 @@ static void run_reference(testcase *t, const kc_op *func, const char *after, boo
 static void run_variants(testcase *t, const kc_module *module, const char *pass) {
     const kc_op *func = kc_func_find(module, "f");
     int variants = 0, ran = 0;
-    for (const kc_op *op = func->body->first; op; op = op->next) variants += op->code == KC_OP_VARIANT;
+    for (const kc_op *op = func->body->first; op; op = op->next)
+        variants += op->code == KC_OP_VARIANT;
     for (int v = 0; v < variants; v++) {
         run_arrays r;
         char after[64];
         snprintf(after, sizeof after, "%s, variant %d", pass, v);
         begin_run(t, func, &r);
-        kc_tile_call call = {.inputs = r.in, .n_inputs = t->n_in, .outputs = r.out, .n_outputs = t->n_out, .symbols = t->symbols,
-                             .n_symbols = t->n_symbols, .variant = v};
+        kc_tile_call call = {.inputs = r.in,
+                             .n_inputs = t->n_in,
+                             .outputs = r.out,
+                             .n_outputs = t->n_out,
+                             .symbols = t->symbols,
+                             .n_symbols = t->n_symbols,
+                             .variant = v};
         bool ok = kc_tile_run(module, "f", &call, t->diag);
         end_run(t, &r);
         if (ok && call.ran == v) compare(t, after), ran++;
@@ -266,8 +290,10 @@ static kc_module *parse(testcase *t) {
 static void run_passes(testcase *t, kc_module *module, const kc_target *target) {
     for (const kc_pass *const *p = kc_pipeline; *p && !t->failures; p++) {
         kc_pass_context context = {module, target, t->diag, kc_arena_create(), false};
-        if (getenv("KC_TEST_VERBOSE")) fprintf(stderr, "%s {%s}: %s\n", t->name, t->dims, (*p)->name);
-        bool ran = (*p)->run(&context), ok = ran && kc_module_verify(module, (*p)->level_out, t->diag);
+        if (getenv("KC_TEST_VERBOSE"))
+            fprintf(stderr, "%s {%s}: %s\n", t->name, t->dims, (*p)->name);
+        bool ran = (*p)->run(&context),
+             ok = ran && kc_module_verify(module, (*p)->level_out, t->diag);
         kc_arena_destroy(context.scratch);
         if (!ran && t->may_refuse && kc_diag_errors(t->diag)) return;
         if (!ok) {
@@ -295,7 +321,7 @@ static int run_case(testcase *t, kc_arena *arena) {
     return t->failures;
 }
 
-// ---- cases -----------------------------------------------------------------------------------------------------------------------
+// ---- cases --------------------------------------------------------------------------------------
 
 // "M=3,N=5 [general]"
 static void read_dims(testcase *t, const char *text, size_t length) {
@@ -313,12 +339,16 @@ static void read_dims(testcase *t, const char *text, size_t length) {
 }
 
 // 0: it holds.
-static int run_in_child(const char *name, const char *text, const char *target, const char *dims, size_t length) {
+static int run_in_child(const char *name, const char *text, const char *target, const char *dims,
+                        size_t length) {
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
         kc_arena *arena = kc_arena_create();
-        testcase t = {.name = name, .text = text, .target = target, .may_refuse = strstr(text, "schedule {") != NULL};
+        testcase t = {.name = name,
+                      .text = text,
+                      .target = target,
+                      .may_refuse = strstr(text, "schedule {") != NULL};
         alarm(60);
         read_dims(&t, dims, length);
         int failures = run_case(&t, arena);
@@ -328,7 +358,8 @@ static int run_in_child(const char *name, const char *text, const char *target, 
     int status = -1;
     if (pid < 0 || waitpid(pid, &status, 0) != pid) return 1;
     if (!WIFEXITED(status))
-        fprintf(stderr, "%s {%.*s} for %s: a pass or an interpreter died of signal %d\n", name, (int)length, dims, target, WTERMSIG(status));
+        fprintf(stderr, "%s {%.*s} for %s: a pass or an interpreter died of signal %d\n", name,
+                (int)length, dims, target, WTERMSIG(status));
     return status != 0;
 }
 

@@ -1,8 +1,10 @@
-// Functions to compare before and after each pass. What an input is filled with goes by the first letters of its name:
-//   q..  multiples of 1/4 between -2 and 2, with ties, NaN and infinities     z..  multiples of 1/4, finite
-//   p..  positive                                                             k..  indices -2 to 6
-//   others  about normal; integers -9 to 9; bools either
-// dims: cases, divided by ";". `[general]` behind a case: base addresses are aligned to one element only.
+// Functions to compare before and after each pass. What an input is filled with goes by the first
+// letters of its name:
+//   q..  multiples of 1/4 between -2 and 2, with ties, NaN and infinities     z..  multiples of
+//   1/4, finite p..  positive                                                             k..
+//   indices -2 to 6 others  about normal; integers -9 to 9; bools either
+// dims: cases, divided by ";". `[general]` behind a case: base addresses are aligned to one element
+// only.
 typedef struct {
     const char *name, *dims, *text;
 } model;
@@ -26,7 +28,8 @@ static const model models[] = {
      "  %7 = erf %4 : f32[N]\n"
      "  return %5, %6, %7\n}\n"},
     {"activations", "M=3,N=50; M=2,N=64",
-     "func @f(%x: f32[M, N]) -> (a: f32[M, N], b: f32[M, N], c: f32[M, N], d: f32[M, N], e: f32[M, N]) dims {M: 0..1000, N: 0..100000} {\n"
+     "func @f(%x: f32[M, N]) -> (a: f32[M, N], b: f32[M, N], c: f32[M, N], d: f32[M, N], e: f32[M, "
+     "N]) dims {M: 0..1000, N: 0..100000} {\n"
      "  %a = sigmoid %x : f32[M, N]\n"
      "  %b = gelu %x : f32[M, N]\n"
      "  %c = gelu_tanh %x : f32[M, N]\n"
@@ -43,7 +46,8 @@ static const model models[] = {
      "  %5 = cast %4 {dtype = bf16} : bf16[N]\n"
      "  return %3, %5\n}\n"},
     {"integers", "N=300",
-     "func @f(%x: i32[N], %y: i32[N], %b: i8[N], %u: u8[N]) -> (z: i32[N], w: i8[N], v: i64[N]) dims {N: 0..100000} {\n"
+     "func @f(%x: i32[N], %y: i32[N], %b: i8[N], %u: u8[N]) -> (z: i32[N], w: i8[N], v: i64[N]) "
+     "dims {N: 0..100000} {\n"
      "  %c = const {integer = 3} : i32[N]\n"
      "  %0 = mul %x, %y : i32[N]\n"
      "  %1 = floordiv %0, %c : i32[N]\n"
@@ -56,7 +60,8 @@ static const model models[] = {
      "  %8 = max %6, %7 : i64[N]\n"
      "  return %3, %5, %8\n}\n"},
     {"select_and_compare", "N=257; N=1024",
-     "func @f(%q: f32[N], %q2: f32[N], %c: bool[N]) -> (z: f32[N], w: bool[N]) dims {N: 0..100000} {\n"
+     "func @f(%q: f32[N], %q2: f32[N], %c: bool[N]) -> (z: f32[N], w: bool[N]) dims {N: 0..100000} "
+     "{\n"
      "  %0 = lt %q, %q2 : bool[N]\n"
      "  %1 = and %0, %c : bool[N]\n"
      "  %2 = select %1, %q, %q2 : f32[N]\n"
@@ -65,8 +70,10 @@ static const model models[] = {
      "  %5 = ne %q, %q : bool[N]\n"
      "  %6 = or %5, %1 : bool[N]\n"
      "  return %4, %6\n}\n"},
-    {"broadcast_row_and_column", "M=5,N=9; M=64,N=64; M=1,N=1; M=130,N=1; M=1,N=130; M=33,N=68 [general]",
-     "func @f(%x: f32[M, N], %r: f32[N], %c: f32[M]) -> (z: f32[M, N]) dims {M: 0..100000, N: 0..100000} {\n"
+    {"broadcast_row_and_column",
+     "M=5,N=9; M=64,N=64; M=1,N=1; M=130,N=1; M=1,N=130; M=33,N=68 [general]",
+     "func @f(%x: f32[M, N], %r: f32[N], %c: f32[M]) -> (z: f32[M, N]) dims {M: 0..100000, N: "
+     "0..100000} {\n"
      "  %0 = broadcast %r : f32[M, N]\n"
      "  %1 = reshape %c : f32[M, 1]\n"
      "  %2 = broadcast %1 : f32[M, N]\n"
@@ -89,7 +96,9 @@ static const model models[] = {
      "  return %2\n}\n"},
 
     // ---- reductions
-    {"sum_last", "M=4,N=1; M=3,N=7; M=5,N=128; M=2,N=1000; M=2,N=1024; M=1,N=9000; M=2,N=20000; M=3,N=0; M=0,N=4; M=3,N=130 [general]",
+    {"sum_last",
+     "M=4,N=1; M=3,N=7; M=5,N=128; M=2,N=1000; M=2,N=1024; M=1,N=9000; M=2,N=20000; M=3,N=0; "
+     "M=0,N=4; M=3,N=130 [general]",
      "func @f(%x: f32[M, N]) -> (z: f32[M]) dims {M: 0..100000, N: 0..100000} {\n"
      "  %0 = sum %x {axes = [1]} : f32[M]\n"
      "  return %0\n}\n"},
@@ -110,13 +119,15 @@ static const model models[] = {
      "  %0 = sum %x {axes = [0, 1]} : f32[]\n"
      "  return %0\n}\n"},
     {"sums_of_integers", "M=3,N=50; M=2,N=300",
-     "func @f(%x: i32[M, N], %y: i64[M, N]) -> (z: i32[M], w: i64[M], v: i32[M]) dims {M: 0..1000, N: 0..1000} {\n"
+     "func @f(%x: i32[M, N], %y: i64[M, N]) -> (z: i32[M], w: i64[M], v: i32[M]) dims {M: 0..1000, "
+     "N: 0..1000} {\n"
      "  %0 = sum %x {axes = [1]} : i32[M]\n"
      "  %1 = prod %y {axes = [1]} : i64[M]\n"
      "  %2 = amin %x {axes = [1]} : i32[M]\n"
      "  return %0, %1, %2\n}\n"},
     {"largest_with_nan", "M=40,N=3; M=3,N=77; M=2,N=2000; M=5,N=1; M=2,N=0",
-     "func @f(%q: f32[M, N], %h: f16[M, N]) -> (z: f32[M], w: f32[M], v: f16[M]) dims {M: 0..100000, N: 0..100000} {\n"
+     "func @f(%q: f32[M, N], %h: f16[M, N]) -> (z: f32[M], w: f32[M], v: f16[M]) dims {M: "
+     "0..100000, N: 0..100000} {\n"
      "  %0 = amax %q {axes = [1]} : f32[M]\n"
      "  %1 = amin %q {axes = [1]} : f32[M]\n"
      "  %2 = amax %h {axes = [1]} : f16[M]\n"
@@ -166,7 +177,9 @@ static const model models[] = {
      "  return %2\n}\n"},
 
     // ---- rows
-    {"softmax", "M=3,N=5; M=2,N=128; M=2,N=1000; M=3,N=1024; M=1,N=8192; M=2,N=10001; M=0,N=4; M=4,N=130 [general]",
+    {"softmax",
+     "M=3,N=5; M=2,N=128; M=2,N=1000; M=3,N=1024; M=1,N=8192; M=2,N=10001; M=0,N=4; M=4,N=130 "
+     "[general]",
      "func @f(%x: f32[M, N]) -> (z: f32[M, N]) dims {M: 0..100000, N: 0..100000} {\n"
      "  %0 = softmax %x {axis = 1} : f32[M, N]\n"
      "  return %0\n}\n"},
@@ -183,11 +196,13 @@ static const model models[] = {
      "  %0 = log_softmax %x {axis = 1} : f32[M, N]\n"
      "  return %0\n}\n"},
     {"layernorm", "M=3,N=5; M=2,N=768; M=2,N=10000",
-     "func @f(%x: f32[M, N], %g: f32[N], %b: f32[N]) -> (z: f32[M, N]) dims {M: 0..100000, N: 1..100000} {\n"
+     "func @f(%x: f32[M, N], %g: f32[N], %b: f32[N]) -> (z: f32[M, N]) dims {M: 0..100000, N: "
+     "1..100000} {\n"
      "  %0 = layernorm %x, %g, %b {axis = 1, eps = 0.00001} : f32[M, N]\n"
      "  return %0\n}\n"},
     {"layernorm_half", "M=2,N=96",
-     "func @f(%x: f16[M, N], %g: f16[N], %b: f16[N]) -> (z: f16[M, N]) dims {M: 0..100000, N: 1..100000} {\n"
+     "func @f(%x: f16[M, N], %g: f16[N], %b: f16[N]) -> (z: f16[M, N]) dims {M: 0..100000, N: "
+     "1..100000} {\n"
      "  %0 = cast %x {dtype = f32} : f32[M, N]\n"
      "  %1 = cast %g {dtype = f32} : f32[N]\n"
      "  %2 = cast %b {dtype = f32} : f32[N]\n"
@@ -195,42 +210,53 @@ static const model models[] = {
      "  %4 = cast %3 {dtype = f16} : f16[M, N]\n"
      "  return %4\n}\n"},
     {"rmsnorm_middle", "A=2,B=6,C=5; A=2,B=40,C=33",
-     "func @f(%x: f32[A, B, C], %g: f32[B]) -> (z: f32[A, B, C]) dims {A: 0..1000, B: 1..1000, C: 0..1000} {\n"
+     "func @f(%x: f32[A, B, C], %g: f32[B]) -> (z: f32[A, B, C]) dims {A: 0..1000, B: 1..1000, C: "
+     "0..1000} {\n"
      "  %0 = rmsnorm %x, %g {axis = 1, eps = 0.000001} : f32[A, B, C]\n"
      "  return %0\n}\n"},
 
     // ---- products
-    {"matmul", "M=1,N=1,K=1; M=5,N=7,K=3; M=64,N=64,K=16; M=65,N=130,K=33; M=16,N=16,K=100; M=3,N=4,K=0; M=0,N=4,K=4; M=33,N=36,K=20 [general]",
-     "func @f(%x: f32[M, K], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+    {"matmul",
+     "M=1,N=1,K=1; M=5,N=7,K=3; M=64,N=64,K=16; M=65,N=130,K=33; M=16,N=16,K=100; M=3,N=4,K=0; "
+     "M=0,N=4,K=4; M=33,N=36,K=20 [general]",
+     "func @f(%x: f32[M, K], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: "
+     "0..100000} {\n"
      "  %0 = matmul %x, %w : f32[M, N]\n"
      "  return %0\n}\n"},
     {"matmul_transposed_a", "M=5,N=7,K=3; M=65,N=33,K=18; M=64,N=64,K=32",
-     "func @f(%x: f32[K, M], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "func @f(%x: f32[K, M], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: "
+     "0..100000} {\n"
      "  %0 = matmul %x, %w {transpose_a = 1} : f32[M, N]\n"
      "  return %0\n}\n"},
     {"matmul_transposed_b", "M=5,N=7,K=3; M=65,N=33,K=18; M=15,N=64,K=32",
-     "func @f(%x: f32[M, K], %w: f32[N, K]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "func @f(%x: f32[M, K], %w: f32[N, K]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: "
+     "0..100000} {\n"
      "  %0 = matmul %x, %w {transpose_b = 1} : f32[M, N]\n"
      "  return %0\n}\n"},
     {"matmul_transposed_both", "M=5,N=7,K=3; M=65,N=33,K=18",
-     "func @f(%x: f32[K, M], %w: f32[N, K]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "func @f(%x: f32[K, M], %w: f32[N, K]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: "
+     "0..100000} {\n"
      "  %0 = matmul %x, %w {transpose_a = 1, transpose_b = 1} : f32[M, N]\n"
      "  return %0\n}\n"},
     {"matmul_batched", "B=3,M=5,N=7,K=9; B=2,M=64,N=20,K=16",
-     "func @f(%x: f32[B, M, K], %w: f32[B, K, N]) -> (y: f32[B, M, N]) dims {B: 0..1000, M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "func @f(%x: f32[B, M, K], %w: f32[B, K, N]) -> (y: f32[B, M, N]) dims {B: 0..1000, M: "
+     "0..100000, K: 0..100000, N: 0..100000} {\n"
      "  %0 = matmul %x, %w : f32[B, M, N]\n"
      "  return %0\n}\n"},
     {"matmul_broadcast_batch", "B=3,M=5,N=7,K=9",
-     "func @f(%x: f32[B, M, K], %w: f32[K, N]) -> (y: f32[B, M, N]) dims {B: 0..1000, M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "func @f(%x: f32[B, M, K], %w: f32[K, N]) -> (y: f32[B, M, N]) dims {B: 0..1000, M: "
+     "0..100000, K: 0..100000, N: 0..100000} {\n"
      "  %w2 = broadcast %w : f32[B, K, N]\n"
      "  %0 = matmul %x, %w2 : f32[B, M, N]\n"
      "  return %0\n}\n"},
     {"matmul_integer", "M=5,N=7,K=30; M=64,N=70,K=33",
-     "func @f(%x: i8[M, K], %w: i8[K, N]) -> (y: i32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "func @f(%x: i8[M, K], %w: i8[K, N]) -> (y: i32[M, N]) dims {M: 0..100000, K: 0..100000, N: "
+     "0..100000} {\n"
      "  %0 = matmul %x, %w : i32[M, N]\n"
      "  return %0\n}\n"},
     {"linear_gelu", "M=5,N=7,K=9; M=70,N=65,K=48; M=1,N=64,K=64",
-     "func @f(%x: f16[M, K], %w: f16[K, N], %b: f16[N]) -> (y: f16[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
+     "func @f(%x: f16[M, K], %w: f16[K, N], %b: f16[N]) -> (y: f16[M, N]) dims {M: 0..100000, K: "
+     "0..100000, N: 0..100000} {\n"
      "  %h = matmul %x, %w : f32[M, N]\n"
      "  %0 = cast %b {dtype = f32} : f32[N]\n"
      "  %1 = broadcast %0 : f32[M, N]\n"
@@ -247,7 +273,8 @@ static const model models[] = {
      "  %0 = matmul %x, %w : f32[1, N]\n"
      "  return %0\n}\n"},
     {"mlp", "M=5",
-     "func @f(%x: f32[M, 20], %v: f32[20, 30], %w: f32[30, 10]) -> (y: f32[M, 10], i: i64[M]) dims {M: 0..100000} {\n"
+     "func @f(%x: f32[M, 20], %v: f32[20, 30], %w: f32[30, 10]) -> (y: f32[M, 10], i: i64[M]) dims "
+     "{M: 0..100000} {\n"
      "  %0 = matmul %x, %v : f32[M, 30]\n"
      "  %1 = relu %0 : f32[M, 30]\n"
      "  %2 = matmul %1, %w : f32[M, 10]\n"
@@ -265,7 +292,8 @@ static const model models[] = {
      "  %0 = transpose %x {perm = [2, 0, 1]} : f16[C, A, B]\n"
      "  return %0\n}\n"},
     {"reshape", "M=6,N=10; M=1,N=4",
-     "func @f(%x: f32[M, N]) -> (y: f32[M * N], z: f32[M, N // 2, 2]) dims {M: 0..1000, N: 0..1000 multiple 2} {\n"
+     "func @f(%x: f32[M, N]) -> (y: f32[M * N], z: f32[M, N // 2, 2]) dims {M: 0..1000, N: 0..1000 "
+     "multiple 2} {\n"
      "  %0 = reshape %x : f32[M * N]\n"
      "  %1 = reshape %x : f32[M, N // 2, 2]\n"
      "  return %0, %1\n}\n"},
@@ -280,16 +308,19 @@ static const model models[] = {
      "  %1 = slice %x {starts = [M - 1, 0], steps = [-1, 1]} : f32[M, N]\n"
      "  return %0, %1\n}\n"},
     {"concat", "M=3,N=5,P=4; M=3,N=0,P=4; M=20,N=64,P=64",
-     "func @f(%x: f32[M, N], %y: f32[M, P], %w: f32[M, N]) -> (z: f32[M, N + P + N]) dims {M: 0..1000, N: 0..1000, P: 0..1000} {\n"
+     "func @f(%x: f32[M, N], %y: f32[M, P], %w: f32[M, N]) -> (z: f32[M, N + P + N]) dims {M: "
+     "0..1000, N: 0..1000, P: 0..1000} {\n"
      "  %0 = exp %y : f32[M, P]\n"
      "  %1 = concat %x, %0, %w {axis = 1} : f32[M, N + P + N]\n"
      "  return %1\n}\n"},
     {"concat_rows", "M=3,N=5,P=4",
-     "func @f(%x: f32[N, M], %y: f32[P, M]) -> (z: f32[N + P, M]) dims {M: 0..1000, N: 0..1000, P: 0..1000} {\n"
+     "func @f(%x: f32[N, M], %y: f32[P, M]) -> (z: f32[N + P, M]) dims {M: 0..1000, N: 0..1000, P: "
+     "0..1000} {\n"
      "  %1 = concat %x, %y {axis = 0} : f32[N + P, M]\n"
      "  return %1\n}\n"},
     {"pad", "M=3,N=5; M=30,N=64",
-     "func @f(%x: f32[M, N], %y: i32[M, N]) -> (z: f32[M + 3, N + 2], w: i32[M, N + 1]) dims {M: 0..1000, N: 0..1000} {\n"
+     "func @f(%x: f32[M, N], %y: i32[M, N]) -> (z: f32[M + 3, N + 2], w: i32[M, N + 1]) dims {M: "
+     "0..1000, N: 0..1000} {\n"
      "  %0 = pad %x {low = [1, 0], high = [2, 2], value = 1.5} : f32[M + 3, N + 2]\n"
      "  %1 = pad %y {low = [0, 1], high = [0, 0], value = -7} : i32[M, N + 1]\n"
      "  return %0, %1\n}\n"},
@@ -299,11 +330,13 @@ static const model models[] = {
      "  %1 = sum %0 {axes = [1]} : f32[M + 1]\n"
      "  return %1\n}\n"},
     {"gather_rows", "M=4,N=5,P=9; M=4,N=64,P=40",
-     "func @f(%x: f32[M, N], %k: i64[P]) -> (z: f32[P, N]) dims {M: 1..1000, N: 0..1000, P: 0..1000} {\n"
+     "func @f(%x: f32[M, N], %k: i64[P]) -> (z: f32[P, N]) dims {M: 1..1000, N: 0..1000, P: "
+     "0..1000} {\n"
      "  %0 = gather %x, %k {axis = 0} : f32[P, N]\n"
      "  return %0\n}\n"},
     {"gather_columns", "M=4,N=5,P=3,Q=2",
-     "func @f(%x: f32[M, N], %k: i32[P, Q]) -> (z: f32[M, P, Q]) dims {M: 1..1000, N: 1..1000, P: 0..1000, Q: 0..1000} {\n"
+     "func @f(%x: f32[M, N], %k: i32[P, Q]) -> (z: f32[M, P, Q]) dims {M: 1..1000, N: 1..1000, P: "
+     "0..1000, Q: 0..1000} {\n"
      "  %0 = gather %x, %k {axis = 1} : f32[M, P, Q]\n"
      "  return %0\n}\n"},
     {"iota_and_sym", "M=4,N=50",
@@ -316,7 +349,8 @@ static const model models[] = {
      "  %5 = add %4, %x : f32[M, N]\n"
      "  return %5\n}\n"},
     {"transpose_then_matmul", "M=5,N=7,K=9",
-     "func @f(%x: f32[K, M], %w: f32[N, K]) -> (y: f32[N, M]) dims {M: 0..1000, N: 0..1000, K: 0..1000} {\n"
+     "func @f(%x: f32[K, M], %w: f32[N, K]) -> (y: f32[N, M]) dims {M: 0..1000, N: 0..1000, K: "
+     "0..1000} {\n"
      "  %0 = transpose %x {perm = [1, 0]} : f32[M, K]\n"
      "  %1 = matmul %0, %w {transpose_b = 1} : f32[M, N]\n"
      "  %2 = transpose %1 {perm = [1, 0]} : f32[N, M]\n"
@@ -327,7 +361,8 @@ static const model models[] = {
      "  %1 = softmax %0 {axis = 1} : f32[M, N]\n"
      "  return %1\n}\n"},
     {"attention_by_hand", "S=9,D=8",
-     "func @f(%q1: f32[S, D], %w: f32[S, D], %v: f32[S, D]) -> (y: f32[S, D]) dims {S: 1..1000, D: 1..1000} {\n"
+     "func @f(%q1: f32[S, D], %w: f32[S, D], %v: f32[S, D]) -> (y: f32[S, D]) dims {S: 1..1000, D: "
+     "1..1000} {\n"
      "  %n = exp %w : f32[S, D]\n"
      "  %0 = matmul %n, %w {transpose_b = 1} : f32[S, S]\n"
      "  %1 = softmax %0 {axis = 1} : f32[S, S]\n"
@@ -359,33 +394,44 @@ static const model models[] = {
 
     // ---- schedules
     {"matmul_small_tiles", "M=5,N=7,K=9; M=33,N=40,K=50",
-     "func @f(%x: f32[M, K], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
-     "  schedule {kernel = \"h\", tile = [16, 32, 8], warps = 2, stages = 1}\n  %h = matmul %x, %w : f32[M, N]\n  return %h\n}\n"},
+     "func @f(%x: f32[M, K], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: "
+     "0..100000} {\n"
+     "  schedule {kernel = \"h\", tile = [16, 32, 8], warps = 2, stages = 1}\n  %h = matmul %x, %w "
+     ": f32[M, N]\n  return %h\n}\n"},
     {"matmul_large_tiles", "M=5,N=7,K=9; M=140,N=70,K=40; M=64,N=64,K=64",
-     "func @f(%x: f16[M, K], %w: f16[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
-     "  schedule {kernel = \"h\", tile = [128, 64, 32], warps = 8}\n  %h = matmul %x, %w : f32[M, N]\n  return %h\n}\n"},
+     "func @f(%x: f16[M, K], %w: f16[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: "
+     "0..100000} {\n"
+     "  schedule {kernel = \"h\", tile = [128, 64, 32], warps = 8}\n  %h = matmul %x, %w : f32[M, "
+     "N]\n  return %h\n}\n"},
     {"matmul_repeated_tiles", "M=100,N=200,K=40",
-     "func @f(%x: f16[M, K], %w: f16[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: 0..100000} {\n"
-     "  schedule {kernel = \"h\", tile = [64, 96, 16], warps = 4}\n  %h = matmul %x, %w : f32[M, N]\n  return %h\n}\n"},
+     "func @f(%x: f16[M, K], %w: f16[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: "
+     "0..100000} {\n"
+     "  schedule {kernel = \"h\", tile = [64, 96, 16], warps = 4}\n  %h = matmul %x, %w : f32[M, "
+     "N]\n  return %h\n}\n"},
     {"rows_of_one_warp", "M=9,N=100; M=3,N=600",
      "func @f(%x: f32[M, N]) -> (y: f32[M, N]) dims {M: 0..100000, N: 0..1000} {\n"
      "  schedule {warps = 1}\n  %h = softmax %x {axis = 1} : f32[M, N]\n  return %h\n}\n"},
     {"rows_of_sixteen_warps", "M=3,N=100; M=3,N=6000",
      "func @f(%x: f32[M, N]) -> (y: f32[M, N]) dims {M: 0..100000, N: 0..100000} {\n"
-     "  schedule {warps = 16, vector = 4}\n  %h = softmax %x {axis = 1} : f32[M, N]\n  return %h\n}\n"},
+     "  schedule {warps = 16, vector = 4}\n  %h = softmax %x {axis = 1} : f32[M, N]\n  return "
+     "%h\n}\n"},
     {"narrow_vectors", "N=5000",
      "func @f(%x: f16[N]) -> (y: f16[N]) dims {N: 0..100000} {\n"
      "  schedule {tile = [512], warps = 2, vector = 4}\n  %h = neg %x : f16[N]\n  return %h\n}\n"},
 
     // ---- what random functions found
     {"argmax_rank_3", "K=3,M=4,N=5",
-     "func @f(%q: f32[K, M, N]) -> (y: i64[K, M], z: i64[1, M, N]) dims {K: 1..1000, M: 1..1000, N: 1..1000} {\n"
-     "  %0 = argmax %q {axes = [2]} : i64[K, M]\n  %1 = argmax %q {axes = [0], keepdims = 1} : i64[1, M, N]\n  return %0, %1\n}\n"},
+     "func @f(%q: f32[K, M, N]) -> (y: i64[K, M], z: i64[1, M, N]) dims {K: 1..1000, M: 1..1000, "
+     "N: 1..1000} {\n"
+     "  %0 = argmax %q {axes = [2]} : i64[K, M]\n  %1 = argmax %q {axes = [0], keepdims = 1} : "
+     "i64[1, M, N]\n  return %0, %1\n}\n"},
     {"broadcast_first_of_three", "K=3,M=64,N=8; K=2,M=5,N=7 [general]",
      "func @f(%x: f32[K, 1, 1]) -> (y: f32[K, M, N]) dims {K: 0..1000, M: 0..1000, N: 0..1000} {\n"
      "  %0 = broadcast %x : f32[K, M, N]\n  return %0\n}\n"},
     {"rows_of_one_element", "",
      "func @f(%x: f32[7, 7]) -> (a: f32[1, 1], b: f32[7, 7], c: f32[1, 1]) {\n"
-     "  %0 = sum %x {axes = [0, 1], keepdims = 1} : f32[1, 1]\n  %1 = softmax %0 {axis = 1} : f32[1, 1]\n"
-     "  %2 = broadcast %1 : f32[7, 7]\n  %3 = log_softmax %0 {axis = 1} : f32[1, 1]\n  return %3, %2, %0\n}\n"},
+     "  %0 = sum %x {axes = [0, 1], keepdims = 1} : f32[1, 1]\n  %1 = softmax %0 {axis = 1} : "
+     "f32[1, 1]\n"
+     "  %2 = broadcast %1 : f32[7, 7]\n  %3 = log_softmax %0 {axis = 1} : f32[1, 1]\n  return %3, "
+     "%2, %0\n}\n"},
 };

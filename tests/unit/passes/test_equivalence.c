@@ -1,4 +1,5 @@
-// Every pass keeps the meaning of every function: the functions of equivalence_models.h, for a target of each warp size.
+// Every pass keeps the meaning of every function: the functions of equivalence_models.h, for a
+// target of each warp size.
 #include "tests/unit/passes/equivalence.h"
 #include "tests/unit/passes/equivalence_models.h"
 
@@ -22,6 +23,7 @@ int main(int argc, char **argv) {
     int n = 0;
     for (int i = 0; i < MODELS; i++)
         if (argc < 2 || !strcmp(argv[1], models[i].name))
-            tests[n++] = (struct CMUnitTest){models[i].name, test_model, NULL, NULL, (void *)(uintptr_t)&models[i]};
+            tests[n++] = (struct CMUnitTest){models[i].name, test_model, NULL, NULL,
+                                             (void *)(uintptr_t)&models[i]};
     return _cmocka_run_group_tests("equivalence", tests, (size_t)n, NULL, NULL);
 }

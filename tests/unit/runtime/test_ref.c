@@ -1,4 +1,5 @@
-// The device `ref` by its table, as libkcrt uses it: images good and bad, launches with bounds, failures with a sentence.
+// The device `ref` by its table, as libkcrt uses it: images good and bad, launches with bounds,
+// failures with a sentence.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,11 +19,15 @@ static const kcrt_device_api *api;
 static void *device;
 
 static const char ir[] = "module @m\n"
-                         "func @half(%a: f32[], %x: f32[M, N]@[ld, 1]) -> (y: f16[M, N], s: f32[]) dims {M: 0..100, N: 0..100, ld} {\n"
-                         "  %0 = broadcast %a : f32[M, N]\n  %1 = mul %0, %x : f32[M, N]\n  %2 = cast %1 {dtype = f16} : f16[M, N]\n"
+                         "func @half(%a: f32[], %x: f32[M, N]@[ld, 1]) -> (y: f16[M, N], s: f32[]) "
+                         "dims {M: 0..100, N: 0..100, ld} {\n"
+                         "  %0 = broadcast %a : f32[M, N]\n  %1 = mul %0, %x : f32[M, N]\n  %2 = "
+                         "cast %1 {dtype = f16} : f16[M, N]\n"
                          "  %3 = sum %1 {axes = [0, 1]} : f32[]\n  return %2, %3\n}\n"
-                         "func @pick(%x: f32[3], %k: i64[2]) -> (y: f32[2]) {\n  %0 = gather %x, %k {axis = 0} : f32[2]\n  return %0\n}\n"
-                         "func @huge(%x: f32[]) -> (y: f32[]) dims {N: 0..2147483647} {\n  %0 = broadcast %x : f32[N, N]\n"
+                         "func @pick(%x: f32[3], %k: i64[2]) -> (y: f32[2]) {\n  %0 = gather %x, "
+                         "%k {axis = 0} : f32[2]\n  return %0\n}\n"
+                         "func @huge(%x: f32[]) -> (y: f32[]) dims {N: 0..2147483647} {\n  %0 = "
+                         "broadcast %x : f32[N, N]\n"
                          "  %1 = sum %0 {axes = [0, 1]} : f32[]\n  return %1\n}\n";
 
 static void *load(void) {
@@ -38,19 +43,32 @@ static DLTensor tensor(void *data, int code, int bits, int rank, int64_t *shape,
 
 static void test_images(void **state) {
     (void)state;
-    static const struct { const char *role, *text; kcrt_status status; const char *sentence; } rows[] = {
+    static const struct {
+        const char *role, *text;
+        kcrt_status status;
+        const char *sentence;
+    } rows[] = {
         {"ptx", ir, KCRT_NO_IMAGE, "role `ir`"},
         {"ir", "", KCRT_BAD_PACKAGE, "tensor IR cannot be used: ir:1:1: error"},
         {"ir", "module @m\nfunc @f(", KCRT_BAD_PACKAGE, "error"},
-        {"ir", "module @m\nfunc @f(%x: f32[2]) -> (y: f32[3]) {\n  return %x\n}\n", KCRT_BAD_PACKAGE, "value 0 has not the type"},
-        {"ir", "module @m\nfunc @f(%x: f32[2]) -> (y: f32[2]) {\n  %0 = reduce %x {axes = [0], init = [0]} : f32[2]\n  return %x\n}\n", KCRT_BAD_PACKAGE, "error"},
-        {"ir", "module @m\nfunc @f(%x: f32[2]) -> (y: f32[2]) {\n  variant {workspace = 0} {\n  }\n}\n", KCRT_BAD_PACKAGE, "planned into kernels"},
+        {"ir", "module @m\nfunc @f(%x: f32[2]) -> (y: f32[3]) {\n  return %x\n}\n",
+         KCRT_BAD_PACKAGE, "value 0 has not the type"},
+        {"ir",
+         "module @m\nfunc @f(%x: f32[2]) -> (y: f32[2]) {\n  %0 = reduce %x {axes = [0], init = "
+         "[0]} : f32[2]\n  return %x\n}\n",
+         KCRT_BAD_PACKAGE, "error"},
+        {"ir",
+         "module @m\nfunc @f(%x: f32[2]) -> (y: f32[2]) {\n  variant {workspace = 0} {\n  }\n}\n",
+         KCRT_BAD_PACKAGE, "planned into kernels"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         void *module = NULL;
-        assert_int_equal(api->module_load(device, rows[i].role, rows[i].text, strlen(rows[i].text), &module), rows[i].status);
+        assert_int_equal(
+            api->module_load(device, rows[i].role, rows[i].text, strlen(rows[i].text), &module),
+            rows[i].status);
         assert_null(module);
-        if (!strstr(api->last_error(), rows[i].sentence)) fprintf(stderr, "%s\n", api->last_error());
+        if (!strstr(api->last_error(), rows[i].sentence))
+            fprintf(stderr, "%s\n", api->last_error());
         assert_non_null(strstr(api->last_error(), rows[i].sentence));
     }
     const char *reason = NULL;
@@ -66,19 +84,23 @@ static void test_launch(void **state) {
     uint16_t y[4] = {0};
     int64_t shape[2] = {2, 2}, strides[2] = {3, 1};
     double y_values[4], y_bounds[4], s_value, s_bound;
-    DLTensor tx = tensor(x, 2, 32, 2, shape, strides), ty = tensor(y, 2, 16, 2, shape, NULL), ts = tensor(&sum, 2, 32, 0, NULL, NULL);
+    DLTensor tx = tensor(x, 2, 32, 2, shape, strides), ty = tensor(y, 2, 16, 2, shape, NULL),
+             ts = tensor(&sum, 2, 32, 0, NULL, NULL);
     const DLTensor *tensors[] = {NULL, &tx, &ty, &ts};
     const void *scalars[] = {&a, NULL, NULL, NULL};
-    double *values[] = {NULL, NULL, y_values, &s_value}, *bounds[] = {NULL, NULL, y_bounds, &s_bound};
+    double *values[] = {NULL, NULL, y_values, &s_value},
+           *bounds[] = {NULL, NULL, y_bounds, &s_bound};
     const char *names[] = {"M", "N", "ld"};
     int64_t numbers[] = {2, 2, 3};
     kcrt_function_call call = {4, tensors, scalars, values, bounds, 3, names, numbers};
     assert_int_equal(api->function_check(device, module, "half"), KCRT_OK);
     assert_int_equal(api->launch_function(device, module, "half", &call, NULL), KCRT_OK);
     const double expected[4] = {0.1f * 1.0, 0.1f * 2.0, 0.1f * 4.0, 0.1f * 5.0};
-    for (int i = 0; i < 4; i++) assert_true(y_values[i] == expected[i] && y_bounds[i] >= 0 && y_bounds[i] < 1e-7);
+    for (int i = 0; i < 4; i++)
+        assert_true(y_values[i] == expected[i] && y_bounds[i] >= 0 && y_bounds[i] < 1e-7);
     assert_int_equal(y[0], 0x2e66); // 0.1 in f16
-    assert_true(fabs(s_value - 1.2) < 1e-7 && s_bound > 0 && s_bound < 1e-6 && fabs((double)sum - s_value) < 1e-7);
+    assert_true(fabs(s_value - 1.2) < 1e-7 && s_bound > 0 && s_bound < 1e-6 &&
+                fabs((double)sum - s_value) < 1e-7);
     call.values = call.bounds = NULL; // neither has to be asked for
     assert_int_equal(api->launch_function(device, module, "half", &call, NULL), KCRT_OK);
     api->module_unload(device, module);
@@ -88,7 +110,8 @@ static void test_failures(void **state) {
     (void)state;
     void *module = load();
     float x = 1, y;
-    DLTensor tx = tensor(&x, 2, 32, 0, NULL, NULL), ty = tensor(&y, 2, 32, 0, NULL, NULL), wrong = tensor(&y, 2, 64, 0, NULL, NULL);
+    DLTensor tx = tensor(&x, 2, 32, 0, NULL, NULL), ty = tensor(&y, 2, 32, 0, NULL, NULL),
+             wrong = tensor(&y, 2, 64, 0, NULL, NULL);
     const DLTensor *tensors[] = {&tx, &ty}, *other[] = {&tx, &wrong};
     const void *scalars[] = {NULL, NULL};
     const char *names[] = {"N"};
@@ -103,9 +126,11 @@ static void test_failures(void **state) {
     assert_int_equal(api->launch_function(device, module, "huge", &call, NULL), KCRT_DRIVER);
     assert_non_null(strstr(api->last_error(), "no value is given for N"));
     call.tensors = other;
-    assert_int_equal(api->launch_function(device, module, "huge", &call, NULL), KCRT_INVALID_ARGUMENT);
+    assert_int_equal(api->launch_function(device, module, "huge", &call, NULL),
+                     KCRT_INVALID_ARGUMENT);
     call.arg_count = 1;
-    assert_int_equal(api->launch_function(device, module, "huge", &call, NULL), KCRT_INVALID_ARGUMENT);
+    assert_int_equal(api->launch_function(device, module, "huge", &call, NULL),
+                     KCRT_INVALID_ARGUMENT);
     api->module_unload(device, module);
 }
 
@@ -114,7 +139,8 @@ static void test_report_of_gathers(void **state) {
     void *module = load();
     float x[3] = {1, 2, 3}, y[2];
     int64_t k[2] = {5, -1}, three = 3, two = 2;
-    DLTensor tx = tensor(x, 2, 32, 1, &three, NULL), tk = tensor(k, 0, 64, 1, &two, NULL), ty = tensor(y, 2, 32, 1, &two, NULL);
+    DLTensor tx = tensor(x, 2, 32, 1, &three, NULL), tk = tensor(k, 0, 64, 1, &two, NULL),
+             ty = tensor(y, 2, 32, 1, &two, NULL);
     const DLTensor *tensors[] = {&tx, &tk, &ty};
     const void *scalars[] = {NULL, NULL, NULL};
     kcrt_function_call call = {3, tensors, scalars, NULL, NULL, 0, NULL, NULL};
@@ -122,7 +148,8 @@ static void test_report_of_gathers(void **state) {
     assert_true(y[0] == 3 && y[1] == 3);
     char *json = NULL;
     assert_int_equal(api->report(device, &json), KCRT_OK);
-    assert_non_null(strstr(json, "{\"name\": \"pick\", \"launches\": 1, \"findings\": [{\"kind\": \"out_of_bounds\", \"kernel\": \"pick\""));
+    assert_non_null(strstr(json, "{\"name\": \"pick\", \"launches\": 1, \"findings\": [{\"kind\": "
+                                 "\"out_of_bounds\", \"kernel\": \"pick\""));
     assert_non_null(strstr(json, "\"count\": 1}"));
     free(json);
     api->module_unload(device, module);
@@ -154,15 +181,17 @@ static void *open_library(void) {
     if (named) return dlopen(named, RTLD_NOW);
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 64);
     for (int up = 0; up < 3 && n > 0; up++)
-        while (n > 0 && path[--n] != '/') continue;
+        while (n > 0 && path[--n] != '/')
+            continue;
     strcpy(path + (n > 0 ? n : 0), "/lib/libkcrt_ref.so");
     return dlopen(path, RTLD_NOW);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_images), cmocka_unit_test(test_launch), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_report_of_gathers), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_images),   cmocka_unit_test(test_launch),
+        cmocka_unit_test(test_failures), cmocka_unit_test(test_report_of_gathers),
+        cmocka_unit_test(test_memory),
     };
     void *library = open_library();
     if (!library) {
