@@ -4,7 +4,6 @@
 #include "ir/map.h"
 #include "ir/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct scope {

@@ -2,8 +2,6 @@
 // steps of the contracted axis at a time.
 #include "passes/layouts.h"
 
-#include <string.h>
-
 enum { MICRO_TILE = 4, FETCH_BYTES = 16 };
 
 static int64_t smaller(int64_t a, int64_t b) {

@@ -2,8 +2,6 @@
 // every thread reduces them again.
 #include "passes/layouts.h"
 
-#include <string.h>
-
 static void unpack(const kc_layout *l, uint32_t flat, uint32_t *coordinates) {
     for (int d = l->rank - 1; d >= 0; d--) {
         coordinates[d] = flat & ((1u << l->log_tile[d]) - 1);

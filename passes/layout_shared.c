@@ -1,8 +1,6 @@
 // Conversions between layouts, the last resort being shared memory.
 #include "passes/layouts.h"
 
-#include <string.h>
-
 // Buffers are declared at the start of the kernel, whatever loop they are used in.
 kc_value *kc_layouts_alloc(kc_layouts *l, kc_loc loc, const kc_type *tile, const kc_layout *memory) {
     kc_builder b = kc_builder_before(l->pass->module, l->kernel->body->first);

@@ -1,6 +1,5 @@
 // An image is what the manifest says: its SHA-256 and size, and that its own header agrees with its
 // label.
-#include <stdio.h>
 #include <string.h>
 
 #include "runtime/object.h"

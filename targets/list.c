@@ -1,6 +1,5 @@
 // `kc targets`: every architecture with its attributes.
 #include "targets/target.h"
-#include <string.h>
 
 static const char *const policies[] = {"fixed", "may be lowered", "may be raised", "free"};
 static const char *const policy_words[] = {"fixed", "limit", "raise", "free"};

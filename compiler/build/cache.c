@@ -3,11 +3,9 @@
 #include "compiler/build/cache.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "compiler/package/outfile.h"
 #include "compiler/version.h"

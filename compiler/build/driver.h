@@ -2,8 +2,6 @@
 #ifndef KC_COMPILER_BUILD_DRIVER_H
 #define KC_COMPILER_BUILD_DRIVER_H
 
-#include <stdio.h>
-
 #include "compiler/build/task.h"
 
 // Exit statuses of kc.

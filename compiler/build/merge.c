@@ -1,7 +1,6 @@
 // Every target compiles the same function, so the same mistake comes back from each: it is told
 // once. What has no place in the file (an assembler's failure, a fault) is told with the function
 // and the targets it concerns.
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/build/driver.h"

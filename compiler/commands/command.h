@@ -2,7 +2,6 @@
 #ifndef KC_COMPILER_COMMANDS_COMMAND_H
 #define KC_COMPILER_COMMANDS_COMMAND_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "compiler/build/driver.h"

@@ -1,5 +1,4 @@
 // kc inspect --verify and --extract: images against what the manifest says about them.
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/commands/inspect_command.h"

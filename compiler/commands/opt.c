@@ -1,6 +1,5 @@
 // kc opt: passes on IR text. With --emit it goes on into code generation, so that a dump can be
 // followed to its PTX.
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/commands/build_command.h"

@@ -1,5 +1,4 @@
 // kc verify
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/commands/command.h"

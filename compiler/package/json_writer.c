@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 kc_json kc_json_to(FILE *out, int broken) {
     return (kc_json){.out = out, .broken = broken};

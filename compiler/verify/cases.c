@@ -1,7 +1,6 @@
 // Sizes at which tiles end, vectors fit or loops change, found in the expressions of the target
 // itself: divisors in grids are tiles, divisors in predicates are vectors, limits in predicates are
 // where another variant begins.
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/verify/verify.h"

@@ -5,7 +5,6 @@
 // it: either is right where the bound reaches past the place at which the type rounds to infinity.
 // Integers with a bound of 0 are compared exactly.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/kcrun/task.h"

@@ -1,6 +1,5 @@
 // Where inputs come from when not from a file, and how --input is written.
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

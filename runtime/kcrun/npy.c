@@ -1,6 +1,5 @@
 // NumPy's .npy files: magic, version, a header that is a Python dict, then the elements.
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

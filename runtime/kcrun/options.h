@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ir/dtype.h"
-
 #define OPTIONS_MOST 256
 
 typedef struct {

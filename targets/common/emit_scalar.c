@@ -1,6 +1,5 @@
 // Types, constants, calls: the small pieces that every emitter uses.
 #include "targets/common/emit.h"
-#include <stdlib.h>
 #include <string.h>
 
 LLVMTypeRef kc_emit_type(const kc_emit *e, kc_dtype dtype) {

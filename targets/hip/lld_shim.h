@@ -2,8 +2,6 @@
 #ifndef KC_TARGETS_HIP_LLD_SHIM_H
 #define KC_TARGETS_HIP_LLD_SHIM_H
 
-#include <stddef.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif

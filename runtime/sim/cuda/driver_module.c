@@ -1,7 +1,6 @@
 /* Modules: loading images, the log buffers of the JIT options, functions and variables by name. */
 #include "runtime/sim/cuda/driver_api.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

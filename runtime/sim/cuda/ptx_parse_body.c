@@ -1,6 +1,5 @@
 /* The inside of a routine: declarations, labels, statements and their operands. */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/sim/cuda/ptx_parser.h"
