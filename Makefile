@@ -49,8 +49,8 @@ RT_SHARED   := $(wildcard ir/expr*.c)
 all: $(BUILD)/bin/kc $(BUILD)/bin/kcrun $(LIBDIR)/libkcrt.so $(LIBDIR)/libkcrt.a $(LIBDIR)/libkcrt_ref.so \
      $(LIBDIR)/libkcsim_cuda.so $(BUILD)/sim/libcuda.so.1
 
-# The deployed library is kept small.
-$(call obj,$(RT_SRC) $(RT_SHARED)): OPT := $(if $(filter -O2,$(OPT)),-Os,$(OPT))
+# The deployed library is kept small: what it does not use is dropped.
+$(call obj,$(RT_SRC) $(RT_SHARED)): override OPT := $(if $(filter -O2,$(OPT)),-Os,$(OPT)) -ffunction-sections -fdata-sections
 
 # ---- LLVM, linked statically into kc alone --------------------------------------------------------
 LLVM_CFLAGS  = $(shell $(LLVM_CONFIG) --cflags | tr ' ' '\n' | grep -E '^-(I|D)' | grep -v NDEBUG)
@@ -81,7 +81,7 @@ $(LIBDIR)/libkcrt.a: $(call obj,$(RT_SRC) $(RT_SHARED)) ; $(archive)
 
 $(LIBDIR)/libkcrt.so: $(call obj,$(RT_SRC) $(RT_SHARED))
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libkcrt.so -Wl,--as-needed -o $@ $^ -ldl -lpthread
+	$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libkcrt.so -Wl,--as-needed -Wl,--gc-sections -o $@ $^ -ldl -lpthread
 
 $(LIBDIR)/libkcrt_ref.so: $(call obj,$(REF_SRC) $(IR_SRC))
 	$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libkcrt_ref.so -o $@ $^ -lm -lpthread
