@@ -40,9 +40,10 @@ static const char variant[] =
 
 static int launches = 2000000;
 
+// Processor time: a launch on this driver waits for nothing, but the machine may be shared.
 static double now(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
