@@ -434,4 +434,7 @@ static const model models[] = {
      "f32[1, 1]\n"
      "  %2 = broadcast %1 : f32[7, 7]\n  %3 = log_softmax %0 {axis = 1} : f32[1, 1]\n  return %3, "
      "%2, %0\n}\n"},
+    {"in_place_beside_a_reader", "",
+     "func @f(%x: f32[12, 4], %w: f32[12, 4]) -> (a: f32[12, 4] alias x, b: f32[12, 4]) {\n"
+     "  %0 = mul %x, %w : f32[12, 4]\n  %1 = neg %w : f32[12, 4]\n  return %1, %0\n}\n"},
 };
