@@ -91,6 +91,17 @@ static void test_shuffles(void **state) {
     for (uint32_t i = 0; i < 32; i++) assert_int_equal(out[i], i / 8 * 8 + 3);
 }
 
+/* A comparison of two halves gives two predicates. */
+static void test_packed_predicates(void **state) {
+    uint64_t out[32];
+    (void)state;
+    lanes(PTX_KERNEL("cvt.rn.f16.u32 %h0, %r0;\nmov.b32 %r4, {%h0, %h0};\n"
+                     "setp.lt.f16x2 %p1|%p2, %r4, 0x4d004900;\n" /* 10 and 20 */
+                     "selp.b32 %r3, 1, 0, %p1;\n@%p2 add.s32 %r3, %r3, 2;" OUT32),
+          out);
+    for (uint32_t i = 0; i < 32; i++) assert_int_equal(out[i], (i < 10 ? 1 : 0) + (i < 20 ? 2 : 0));
+}
+
 /* Halves of the warp shuffle at different times, each naming itself alone. */
 static void test_half_warps(void **state) {
     uint64_t out[32];
@@ -244,6 +255,7 @@ int main(void) {
         cmocka_unit_test(test_divergence),      cmocka_unit_test(test_branch_index),
         cmocka_unit_test(test_calls),           cmocka_unit_test(test_lanes_make_progress),
         cmocka_unit_test(test_shuffles),        cmocka_unit_test(test_half_warps),
+        cmocka_unit_test(test_packed_predicates),
         cmocka_unit_test(test_votes),           cmocka_unit_test(test_block_sum),
         cmocka_unit_test(test_named_barriers),  cmocka_unit_test(test_barrier_reduction),
         cmocka_unit_test(test_blocks_wait_for_blocks), cmocka_unit_test(test_seed),
