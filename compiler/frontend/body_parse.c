@@ -266,8 +266,9 @@ static kc_ast *parse(parser *p, int least) {
         if (p->depth + ++operators > KC_MODEL_MAX_NESTING) {
             left = fail(p, p->token.loc,
                         kc_arena_printf(p->arena,
-                                        "more than %d operators in a row; use more statements",
-                                        operators - 1));
+                                        "more than %d operators and brackets in one expression; "
+                                        "use more statements",
+                                        (int)KC_MODEL_MAX_NESTING));
             break;
         }
         left = parse_binary(p, left, bp);

@@ -66,16 +66,32 @@ static bool check_characters(const char *text, size_t size, uint32_t *lines, kc_
     return true;
 }
 
+// UTF-16 and UTF-32, from their byte order mark or from the zeros that their ASCII characters have.
+static const char *wide_encoding(const char *text, size_t size) {
+    static const struct {
+        const char *start;
+        size_t bytes;
+        const char *name;
+    } starts[] = {{"\xFF\xFE\0\0", 4, "UTF-32"}, {"\0\0\xFE\xFF", 4, "UTF-32"},
+                  {"\xFF\xFE", 2, "UTF-16"},     {"\xFE\xFF", 2, "UTF-16"},
+                  {"\0\0\0", 3, "UTF-32"},       {"\0", 1, "UTF-16"}};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (size >= 4 && !memcmp(text, starts[i].start, starts[i].bytes)) return starts[i].name;
+    if (size < 4 || text[1]) return NULL;
+    return text[2] ? "UTF-16" : "UTF-32";
+}
+
 bool kc_source_check(kc_source *source, kc_arena *arena, const char *text, size_t size,
                      kc_diag *diag) {
     if (size > KC_MODEL_MAX_BYTES) {
-        kc_report(diag, KC_ERROR, (kc_loc){0, 0},
+        kc_report(diag, KC_ERROR, (kc_loc){1, 1},
                   "the file has %zu bytes; a model file has at most %d (%d MiB)", size,
                   (int)KC_MODEL_MAX_BYTES, KC_MODEL_MAX_BYTES >> 20);
         return false;
     }
-    if (size >= 2 && (!memcmp(text, "\xFF\xFE", 2) || !memcmp(text, "\xFE\xFF", 2))) {
-        kc_report(diag, KC_ERROR, (kc_loc){1, 1}, "the file is UTF-16; save it as UTF-8");
+    const char *wide = wide_encoding(text, size);
+    if (wide) {
+        kc_report(diag, KC_ERROR, (kc_loc){1, 1}, "the file is %s; save it as UTF-8", wide);
         return false;
     }
     uint32_t lines = 0;
