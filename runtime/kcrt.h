@@ -197,6 +197,7 @@ typedef struct {
     int64_t min, max, multiple_of;
 } kcrt_symbol_info;
 
+// Of NULL: an empty name, no device, no arguments and symbols. kcrt_launch then gives the status.
 KCRT_API const char *kcrt_function_name(kcrt_function *);
 // What DLTensor.device of its arguments must be.
 KCRT_API DLDevice kcrt_function_device(kcrt_function *);

@@ -67,7 +67,7 @@ kcrt_status kcrt_module_load_file(kcrt_device *device, const char *path,
     if (!device || !path || !out) return kcrt_null_argument("kcrt_module_load_file");
     void *bytes;
     size_t size;
-    kcrt_status status = kcrt_file_read(path, &bytes, &size);
+    kcrt_status status = kcrt_file_read(path, KCRT_MAX_PACKAGE_BYTES, &bytes, &size);
     return status ? status : load(device, path, bytes, bytes, size, options, out);
 }
 
@@ -138,15 +138,15 @@ kcrt_status kcrt_function_get(kcrt_module *m, const char *name, kcrt_function **
 // ---- Descriptions -------------------------------------------------------------------------------
 
 const char *kcrt_function_name(kcrt_function *f) {
-    return f->signature->name;
+    return f ? f->signature->name : "";
 }
 
 DLDevice kcrt_function_device(kcrt_function *f) {
-    return f->module->device->dl;
+    return f ? f->module->device->dl : (DLDevice){0};
 }
 
 int kcrt_function_arg_count(kcrt_function *f) {
-    return f->signature->arg_count;
+    return f ? f->signature->arg_count : 0;
 }
 
 kcrt_status kcrt_function_arg(kcrt_function *f, int index, kcrt_arg_info *out) {
@@ -169,7 +169,7 @@ kcrt_status kcrt_function_arg(kcrt_function *f, int index, kcrt_arg_info *out) {
 }
 
 int kcrt_function_symbol_count(kcrt_function *f) {
-    return f->signature->dim_count + f->signature->stride_count;
+    return f ? f->signature->dim_count + f->signature->stride_count : 0;
 }
 
 kcrt_status kcrt_function_symbol(kcrt_function *f, int index, kcrt_symbol_info *out) {

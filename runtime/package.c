@@ -134,34 +134,42 @@ kcrt_status kcrt_package_read(kcrt_arena *arena, const char *what, const void *d
     return KCRT_OK;
 }
 
-static kcrt_status read_stream(FILE *file, const char *path, void **data, size_t *size) {
+// Pipes and devices have no size to look at first, and some never end: one byte more than `most` is
+// asked for.
+static kcrt_status read_stream(FILE *file, const char *path, size_t most, void **data,
+                               size_t *size) {
     size_t capacity = 1 << 16, used = 0;
     unsigned char *bytes = malloc(capacity);
     while (bytes) {
         used += fread(bytes + used, 1, capacity - used, file);
-        if (used < capacity) break;
-        unsigned char *bigger = capacity > SIZE_MAX / 4 ? NULL : realloc(bytes, capacity *= 2);
+        if (used < capacity || used > most) break;
+        unsigned char *bigger = realloc(bytes, capacity *= 2);
         if (!bigger) free(bytes);
         bytes = bigger;
     }
     if (!bytes) return kcrt_fail(KCRT_OUT_OF_MEMORY, "Not enough host memory to read %s.", path);
-    if (ferror(file)) {
+    kcrt_status status =
+        ferror(file)  ? kcrt_fail(KCRT_IO, "Cannot read %s: %s.", path, strerror(errno))
+        : used > most ? kcrt_fail(KCRT_UNSUPPORTED, "%s is too large: it has more than %zu MiB.",
+                                  path, most >> 20)
+                      : KCRT_OK;
+    if (status) {
         free(bytes);
-        return kcrt_fail(KCRT_IO, "Cannot read %s: %s.", path, strerror(errno));
+        return status;
     }
     *data = bytes;
     *size = used;
     return KCRT_OK;
 }
 
-kcrt_status kcrt_file_read(const char *path, void **data, size_t *size) {
+kcrt_status kcrt_file_read(const char *path, size_t most, void **data, size_t *size) {
     *data = NULL;
     *size = 0;
     FILE *file = fopen(path, "rbe");
     if (!file)
         return kcrt_fail(errno == ENOENT ? KCRT_NOT_FOUND : KCRT_IO, "Cannot open %s: %s.", path,
                          strerror(errno));
-    kcrt_status status = read_stream(file, path, data, size);
+    kcrt_status status = read_stream(file, path, most, data, size);
     fclose(file);
     return status;
 }

@@ -13,6 +13,7 @@
 #include "runtime/kcrt.h"
 
 #define KCRT_MAX_ENTRIES 65537 // 65536 images and the manifest
+#define KCRT_MAX_PACKAGE_BYTES ((size_t)1 << 30)
 
 typedef struct {
     uint16_t image_kind, offload_kind;
@@ -31,7 +32,8 @@ typedef struct {
 kcrt_status kcrt_package_read(kcrt_arena *, const char *what, const void *data, size_t size,
                               kcrt_package *out);
 
-// The whole file. KCRT_IO, KCRT_NOT_FOUND, KCRT_OUT_OF_MEMORY. *data is malloc'ed.
-kcrt_status kcrt_file_read(const char *path, void **data, size_t *size);
+// The whole file, pipes and devices too; KCRT_UNSUPPORTED when it has more than `most` bytes.
+// KCRT_IO, KCRT_NOT_FOUND, KCRT_OUT_OF_MEMORY. *data is malloc'ed.
+kcrt_status kcrt_file_read(const char *path, size_t most, void **data, size_t *size);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "compiler/package/outfile.h"
 #include "compiler/version.h"
@@ -53,6 +54,15 @@ static bool make_folder(const char *path) {
     return !mkdir(path, 0777) || errno == EEXIST;
 }
 
+bool kc_cache_usable(const char *folder, const char **why) {
+    struct stat s;
+    bool usable = make_folder(folder) && !stat(folder, &s);
+    if (usable && !S_ISDIR(s.st_mode)) usable = false, errno = ENOTDIR;
+    usable = usable && !access(folder, R_OK | W_OK | X_OK);
+    if (!usable) *why = strerror(errno);
+    return usable;
+}
+
 kc_cache *kc_cache_open(kc_arena *arena, const kc_module *module, const kc_task_options *options,
                         const kc_task *task) {
     const char *key = key_of(arena, module, options, task);
@@ -76,7 +86,7 @@ static bool intact(const char *data, size_t size) {
 bool kc_cache_replay(kc_cache *cache, int out) {
     void *data;
     size_t size;
-    if (kcrt_file_read(cache->path, &data, &size)) return false;
+    if (kcrt_file_read(cache->path, KCRT_MAX_PACKAGE_BYTES, &data, &size)) return false;
     bool ok = intact(data, size);
     if (ok)
         ok = kc_record_write(out, KC_RECORD_CACHED, NULL, 0, NULL, 0) &&

@@ -8,6 +8,8 @@
 
 typedef struct kc_cache kc_cache;
 
+// Makes the folder if need be. False: *why says what is wrong with it.
+bool kc_cache_usable(const char *folder, const char **why);
 // The module holds what the task compiles and its target. NULL when the folder cannot be made or
 // used: then nothing is cached, which is no error.
 kc_cache *kc_cache_open(kc_arena *, const kc_module *, const kc_task_options *, const kc_task *);

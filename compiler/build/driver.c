@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/build/cache.h"
 #include "compiler/frontend/frontend.h"
 #include "compiler/package/manifest.h"
 #include "compiler/package/reader.h"
 #include "compiler/version.h"
 #include "runtime/package.h"
+
+enum { MAX_IR_BYTES = 256 << 20 }; // of IR text, which is longer than the model it comes from
 
 static const kc_loc nowhere = {0, 0};
 
@@ -49,14 +52,17 @@ static int level_of(const kc_build_run *run) {
 int kc_build_load(kc_build_run *run) {
     const char *path = run->path;
     void *data;
-    if (kcrt_file_read(path, &data, &run->source_size)) {
-        kc_report(run->diag, KC_ERROR, nowhere, "%s", kcrt_last_error());
+    bool model = ends_with(path, ".yaml") || ends_with(path, ".yml");
+    size_t most = model ? KC_MODEL_MAX_BYTES : MAX_IR_BYTES;
+    kcrt_status status = kcrt_file_read(path, most, &data, &run->source_size);
+    if (status) {
+        kc_loc loc = status == KCRT_UNSUPPORTED ? (kc_loc){1, 1} : nowhere;
+        kc_report(run->diag, KC_ERROR, loc, "%s", kcrt_last_error());
         return KC_EXIT_WRONG;
     }
     kc_arena_defer(run->arena, release, data);
     run->source = data;
     run->diag = kc_diag_create(run->arena, path, run->source, run->source_size);
-    bool model = ends_with(path, ".yaml") || ends_with(path, ".yml");
     run->module = model
                       ? kc_frontend_load(run->arena, path, run->source, run->source_size, run->diag)
                       : kc_module_parse(run->arena, run->source, run->source_size, run->diag);
@@ -130,8 +136,7 @@ static bool is_cuda(const kc_target *target) {
 // PTX without a suffix is what newer GPUs can take. (AMD's generic code objects are targets of
 // their own, to be asked for.)
 static void add_portable(kc_build_run *run) {
-    kc_images_choice images = run->request->images;
-    if (run->request->single || run->request->no_portable || images == KC_IMAGES_CUBIN) return;
+    if (run->request->single || run->request->no_portable) return;
     for (int i = 0; i < run->n_asked; i++) {
         const kc_target *portable = kc_target_portable(run->arena, run->targets[i]);
         if (portable && is_cuda(portable) && !find_arch(run, portable))
@@ -174,7 +179,6 @@ static bool choose_assembler(kc_build_run *run) {
 static int images_wanted(const kc_build_run *run, int target) {
     if (run->request->single) return run->request->single;
     if (!is_cuda(run->targets[target])) return KC_BUILD_OBJECT;
-    if (run->request->images == KC_IMAGES_CUBIN) return KC_BUILD_OBJECT;
     bool object = *run->options.ptxas && target < run->n_asked;
     return KC_BUILD_ASSEMBLY | (object ? KC_BUILD_OBJECT : 0);
 }
@@ -189,7 +193,7 @@ static bool is_wanted(const kc_build_request *request, const char *name) {
 
 static const char *list_functions(const kc_build_run *run) {
     const char *known = "";
-    KC_FOR_OPS(func, run->module->body) {
+    KC_FOR_OPS (func, run->module->body) {
         if (strlen(known) > 1000) return kc_arena_printf(run->arena, "%s ...", known);
         known = kc_arena_printf(run->arena, "%s%s%s", known, *known ? " " : "", kc_func_name(func));
     }
@@ -206,7 +210,7 @@ static bool check_functions(kc_build_run *run) {
                   list_functions(run));
         ok = false;
     }
-    KC_FOR_OPS(func, run->module->body) {
+    KC_FOR_OPS (func, run->module->body) {
         if (!is_wanted(run->request, kc_func_name(func))) kc_op_erase(func);
     }
     if (ok && !run->module->body->first) {
@@ -218,7 +222,8 @@ static bool check_functions(kc_build_run *run) {
 
 static void make_tasks(kc_build_run *run) {
     int n_functions = 0;
-    KC_FOR_OPS(func, run->module->body) n_functions++;
+    KC_FOR_OPS (func, run->module->body)
+        n_functions++;
     bool whole = run->request->single;
     run->tasks = KC_NEW_ARRAY(run->arena, kc_task, run->n_targets * (whole ? 1 : n_functions));
     for (kc_op *func = run->module->body->first; func; func = whole ? NULL : func->next)
@@ -230,10 +235,20 @@ static void make_tasks(kc_build_run *run) {
     run->results = KC_NEW_ARRAY(run->arena, kc_task_result, run->n_tasks);
 }
 
+// A result that cannot be kept is still a result, but who asked for a cache should know.
+static void check_cache(kc_build_run *run) {
+    const char *folder = run->options.cache_dir, *why;
+    if (!folder || kc_cache_usable(folder, &why)) return;
+    kc_report(run->diag, KC_WARNING, nowhere, "--cache-dir %s cannot be used: %s; nothing is kept",
+              folder, why);
+    run->options.cache_dir = NULL;
+}
+
 int kc_build_choose(kc_build_run *run) {
     if (!check_functions(run)) return KC_EXIT_WRONG;
     add_portable(run);
     if (!choose_assembler(run)) return KC_EXIT_WRONG;
+    check_cache(run);
     make_tasks(run);
     return KC_EXIT_DONE;
 }

@@ -7,7 +7,13 @@
 // Exit statuses of kc.
 enum { KC_EXIT_DONE = 0, KC_EXIT_WRONG = 1, KC_EXIT_USAGE = 2, KC_EXIT_FAULT = 3 };
 
-typedef enum { KC_IMAGES_AUTO, KC_IMAGES_PTX, KC_IMAGES_CUBIN, KC_IMAGES_BOTH } kc_images_choice;
+// KC_IMAGES_CUBIN: a cubin is demanded. It travels with its PTX, so that both is what it means.
+typedef enum {
+    KC_IMAGES_AUTO,
+    KC_IMAGES_PTX,
+    KC_IMAGES_CUBIN,
+    KC_IMAGES_BOTH = KC_IMAGES_CUBIN
+} kc_images_choice;
 
 typedef struct {
     const char *const *targets; // texts as the user gave them

@@ -28,7 +28,9 @@ static int read_options(const kc_command *command, kc_arena *arena, int argc, ch
         {"--emit", KC_OPTION_TEXT, &in->emit, "KIND",
          "kcb (default), obj, c, ptx, cubin, asm, hsaco, llvm, tile, tensor"},
         {"--images", KC_OPTION_TEXT, &in->images, "KIND",
-         "auto (cubin and PTX where ptxas is found), ptx, cubin, both"},
+         "auto (cubin and PTX where ptxas is found), ptx, both (or cubin: a cubin is demanded, and "
+         "has "
+         "its PTX beside it)"},
         {"--no-portable", KC_OPTION_FLAG, &r->no_portable, NULL,
          "no suffix-free PTX beside a suffixed architecture"},
         {"--function", KC_OPTION_TEXTS, &in->functions, "F", "only this function; repeatable"},
@@ -70,7 +72,7 @@ static int choose_emit(const kc_command *command, input *in) {
     if (!o->emit)
         return kc_usage_error(command, "--emit is %s, not '%s'", kc_emit_kind_names, in->emit);
     o->host = (kc_host)host;
-    o->request.images = (kc_images_choice)images;
+    o->request.images = images == 3 ? KC_IMAGES_BOTH : (kc_images_choice)images;
     o->request.single = o->emit->form == KC_EMIT_SINGLE ? o->emit->single : 0;
     o->request.only_kind = o->emit->kind;
     bool dash = in->output && !strcmp(in->output, "-");

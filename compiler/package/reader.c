@@ -50,7 +50,7 @@ kc_package_file *kc_package_open_memory(kc_arena *arena, const char *path, const
 
 kc_package_file *kc_package_open(kc_arena *arena, const char *path, const char **error) {
     holder *h = create(arena, path);
-    if (kcrt_file_read(path, &h->owned, &h->file.size)) {
+    if (kcrt_file_read(path, KCRT_MAX_PACKAGE_BYTES, &h->owned, &h->file.size)) {
         *error = kc_arena_strdup(arena, kcrt_last_error());
         return NULL;
     }

@@ -96,7 +96,8 @@ bool kcrun_device_choose(const task *t, char *name, size_t size) {
     kcrt_package package;
     void *bytes;
     size_t n;
-    if (kcrt_file_read(t->options->package, &bytes, &n)) return kcrun_task_fail(t);
+    if (kcrt_file_read(t->options->package, KCRT_MAX_PACKAGE_BYTES, &bytes, &n))
+        return kcrun_task_fail(t);
     bool good = !kcrt_package_read(&arena, t->options->package, bytes, n, &package);
     if (!good) kcrun_task_fail(t);
     else if (!find_gpu(&package, name, size) && !find_simulator(&package, name, size))

@@ -29,6 +29,13 @@ check several_to_one_file 2 'folder' "$KC" build "$M" --target cuda -o x.ptx --e
 check hsaco_for_cuda 2 'hip alone' "$KC" build "$M" --target cuda:sm_80 -o x --emit hsaco
 check unknown_function 1 'scale norm count class' "$KC" build "$M" --target cuda:sm_80 -o x.kcb --function nrm
 check no_such_file 1 'nothing.yaml' "$KC" build nothing.yaml --target cuda:sm_80 -o x.kcb
+check too_large_is_located 1 'big.yaml:1:1: error: .*more than 8 MiB' sh -c 'head -c 9000000 /dev/zero > big.yaml; "$1" build big.yaml --target cuda:sm_80 -o x.kcb; s=$?; rm big.yaml; exit $s' sh "$KC"
+ln -s /dev/zero endless.yaml
+for words in "build endless.yaml --target cuda:sm_80 -o x.kcb" "build /dev/zero --target cuda:sm_80 -o x.kcb" "opt --passes= endless.yaml" \
+    "opt --passes= /dev/zero" "verify endless.yaml" "verify /dev/zero" "run /dev/zero f" "inspect /dev/zero" "link /dev/zero /dev/zero -o x.kcb"; do
+    check "endless_$(echo "$words" | tr -c 'a-z\n' _)" 1 'too large' timeout 30 "$KC" $words
+done
+rm endless.yaml
 check no_such_folder 1 'create its folder' "$KC" build "$M" --target cuda:sm_80 -o no/x.kcb
 check folder_as_file 1 'directory' "$KC" build "$M" --target cuda:sm_80 -o .
 true_that nothing_was_left test -z "$(ls -A)"

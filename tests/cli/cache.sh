@@ -32,5 +32,5 @@ wait
 for i in 1 2 3 4; do same "shared_$i" p$i.kcb plain.kcb; done
 true_that no_temporary_files test -z "$(find cache -name '.*' -type f)"
 : > file
-check unusable_folder_is_no_error 0 '' "$KC" build m.yaml --target cuda:sm_80 --images ptx --cache-dir file -o x.kcb
+check unusable_folder_is_a_warning 0 'warning: --cache-dir file cannot be used: Not a directory' "$KC" build m.yaml --target cuda:sm_80 --images ptx --cache-dir file -o x.kcb
 same and_still_builds x.kcb plain.kcb

@@ -43,6 +43,11 @@ if "$KC" doctor --json | grep -q '"ptxas", "there": true'; then
     "$KC" inspect both.kcb | awk '$4 == "ptx" {print $3}' | sort > ptx
     check cubins_travel_with_ptx 0 sm_90a comm -12 cubins ptx
     true_that no_cubin_without_ptx test -s cubins -a -z "$(comm -23 cubins ptx)"
+    "$KC" build "$M" --target cuda:sm_90a --images cubin -o wanted.kcb
+    "$KC" inspect wanted.kcb > wanted
+    check a_cubin_alone_has_its_ptx_too 0 'sm_90a *ptx' cat wanted
+    check and_is_there 0 'sm_90a *cubin' cat wanted
+    check and_brings_portable_ptx 0 'sm_90 *ptx' cat wanted
     check registers_are_known 0 'registers [0-9]' "$KC" inspect both.kcb
     check extracted_ptx_assembles 0 '' sh -c '"$1" inspect --extract sm_80:ptx=x.ptx both.kcb && ${KC_PTXAS:-$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)} -arch=sm_80 x.ptx -o /dev/null' sh "$KC"
 else

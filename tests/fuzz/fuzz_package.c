@@ -202,8 +202,7 @@ static void read_corpus(const char *folder) {
         void *bytes;
         size_t size;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] == '.' || kcrt_file_read(path, &bytes, &size) || size > INPUT_LIMIT)
-            continue;
+        if (entry->d_name[0] == '.' || kcrt_file_read(path, INPUT_LIMIT, &bytes, &size)) continue;
         seeds[seed_count].bytes = bytes;
         seeds[seed_count++].size = size;
     }

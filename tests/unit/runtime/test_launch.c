@@ -400,6 +400,10 @@ static void test_null_handles(void **state) {
     assert_int_equal(kcrt_alloc(NULL, 4, &p), KCRT_INVALID_ARGUMENT);
     assert_int_equal(kcrt_function_workspace(NULL, NULL, 0, &bytes), KCRT_INVALID_ARGUMENT);
     assert_int_equal(kcrt_launch_bounded(f, NULL, c.args, 6, NULL, NULL), KCRT_UNSUPPORTED);
+    assert_string_equal(kcrt_function_name(NULL), ""); // what a generated header meets first
+    assert_int_equal(kcrt_function_device(NULL).device_type, 0);
+    assert_int_equal(kcrt_function_arg_count(NULL), 0);
+    assert_int_equal(kcrt_function_symbol_count(NULL), 0);
 }
 
 static void test_register(void **state) {
