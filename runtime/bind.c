@@ -308,6 +308,60 @@ static void solve_passed_and_strides(const kcrt_signature *f, void *const *args,
     }
 }
 
+// e = slope * symbol + rest, where the other symbols have values. False: not of that form, or too
+// large.
+static bool as_line(const kc_expr *e, int symbol, const int64_t *values, int64_t *slope,
+                    int64_t *rest) {
+    int64_t a, b, c, d;
+    *slope = *rest = 0;
+    if (!kc_expr_uses(e, symbol)) return !kc_expr_eval(e, values, NULL, rest);
+    if (e->kind == KC_EXPR_SYMBOL) {
+        *slope = 1;
+        return true;
+    }
+    if (e->kind != KC_EXPR_ADD && e->kind != KC_EXPR_SUB && e->kind != KC_EXPR_MUL) return false;
+    if (!as_line(e->a, symbol, values, &a, &b) || !as_line(e->b, symbol, values, &c, &d))
+        return false;
+    if (e->kind == KC_EXPR_ADD)
+        return !__builtin_add_overflow(a, c, slope) && !__builtin_add_overflow(b, d, rest);
+    if (e->kind == KC_EXPR_SUB)
+        return !__builtin_sub_overflow(a, c, slope) && !__builtin_sub_overflow(b, d, rest);
+    bool left = a != 0; // the side that has the symbol
+    return !(a && c) && !__builtin_mul_overflow(left ? a : c, left ? d : b, slope) &&
+           !__builtin_mul_overflow(b, d, rest);
+}
+
+// The one dim of the expression that is not known, or -1.
+static int only_unknown(const kcrt_signature *f, const kc_expr *e, const unsigned char *known) {
+    int found = -1;
+    for (int s = 0; s < f->dim_count; s++) {
+        if (known[s] || !kc_expr_uses(e, s)) continue;
+        if (found >= 0) return -1;
+        found = s;
+    }
+    return found;
+}
+
+// N*K is an equation for K once N is known. The launch checks the shape again, so what has no
+// answer is left unknown.
+static void solve_extents(const kcrt_signature *f, void *const *args, int n, int64_t *values,
+                          unsigned char *known, bool *progress) {
+    for (int a = 0; a < f->arg_count; a++) {
+        const DLTensor *t = tensor_given(f, args, n, a);
+        for (int axis = 0; t && axis < f->args[a].rank; axis++) {
+            const kc_expr *e = f->args[a].shape[axis].expr;
+            int64_t slope, rest, scaled;
+            int s = only_unknown(f, e, known);
+            if (s < 0 || !as_line(e, s, values, &slope, &rest) || slope == 0 ||
+                __builtin_sub_overflow(t->shape[axis], rest, &scaled) ||
+                (slope == -1 ? scaled > 0 : scaled % slope != 0 || scaled / slope < 0))
+                continue;
+            values[s] = slope == -1 ? -scaled : scaled / slope;
+            known[s] = *progress = true;
+        }
+    }
+}
+
 // As often as a dim becomes known: each round that makes progress solves at least one.
 kcrt_status kcrt_bind_solve(const kcrt_signature *f, void *const *args, int n, int64_t *values,
                             unsigned char *known) {
@@ -319,6 +373,7 @@ kcrt_status kcrt_bind_solve(const kcrt_signature *f, void *const *args, int n, i
                 solve_site(f, &f->shape_sites[i], args, n, values, known, &progress);
             if (status) return status;
         }
+        if (!progress) solve_extents(f, args, n, values, known, &progress);
     }
     return KCRT_OK;
 }

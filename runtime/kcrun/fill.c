@@ -53,6 +53,10 @@ static bool parse_number(const char *text, spec *out) {
         }
         out->number = strtod(text, &end);
         if (*end) return false;
+        if (fabs(out->number) < 0x1p53 && out->number == floor(out->number)) { // 1e3
+            out->integer = (int64_t)out->number;
+            out->is_integer = true;
+        }
     }
     out->fill = FILL_NUMBER;
     return true;
@@ -105,8 +109,12 @@ bool kcrun_spec_parse(const char *text, spec *out, char error[ERROR_SIZE]) {
         return true;
     }
     const char *colon = strchr(text, ':');
-    if (colon ? parse_shape(text, colon, out) && parse_fill(colon + 1, out) : parse_fill(text, out))
-        return true;
+    const char *fill = colon ? colon + 1 : text;
+    if ((!colon || parse_shape(text, colon, out)) && parse_fill(fill, out)) {
+        bool too_large = out->fill == FILL_NUMBER && isinf(out->number) && !strpbrk(fill, "nN");
+        if (too_large) snprintf(error, ERROR_SIZE, "%.200s is larger than any f64", fill);
+        return !too_large;
+    }
     snprintf(error, ERROR_SIZE,
              "`%.200s` is neither FILE.npy, a number, nor SHAPE:FILL such as 128x64:normal (fills: "
              "zeros ones arange uniform normal)",
@@ -159,14 +167,24 @@ static void put(array *a, size_t i, const spec *s, uint64_t *state) {
                                                     : (int64_t)value);
 }
 
+static bool fits(const spec *s, kc_dtype type, char error[ERROR_SIZE]) {
+    _Alignas(16) unsigned char stored[16];
+    if (s->fill != FILL_NUMBER || kc_dtype_is_float(type)) return true;
+    if (!s->is_integer) {
+        snprintf(error, ERROR_SIZE, "%g is not an integer that %s can hold", s->number,
+                 kc_dtype_name(type));
+        return false;
+    }
+    kc_dtype_store_i64(type, stored, s->integer);
+    if (kc_dtype_load_i64(type, stored) == s->integer) return true;
+    snprintf(error, ERROR_SIZE, "%lld does not fit %s", (long long)s->integer, kc_dtype_name(type));
+    return false;
+}
+
 bool kcrun_spec_fill(const spec *s, array *a, uint64_t seed, uint64_t stream,
                      char error[ERROR_SIZE]) {
     uint64_t state = seed * 0xd1342543de82ef95u + stream * 0x9e3779b97f4a7c15u + 1;
-    if (s->fill == FILL_NUMBER && !s->is_integer && !kc_dtype_is_float(a->type)) {
-        snprintf(error, ERROR_SIZE, "%g is not an integer, and the type is %s", s->number,
-                 kc_dtype_name(a->type));
-        return false;
-    }
+    if (!fits(s, a->type, error)) return false;
     for (size_t i = 0; i < a->count; i++)
         put(a, i, s, &state);
     return true;

@@ -1,6 +1,7 @@
 // From --input and --dim to arrays: files give shapes, shapes give dims, dims give the shapes that
 // were left out.
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,13 +92,25 @@ static bool solve(task *t) {
                : true;
 }
 
+static bool ask_for_dims(task *t) {
+    char list[512] = "";
+    size_t at = 0;
+    for (int s = 0; s < t->symbol_count && at < sizeof list; s++) {
+        kcrt_symbol_info info;
+        if (kcrt_function_symbol(t->on.function, s, &info) || info.is_stride || t->known[s])
+            continue;
+        at += (size_t)snprintf(list + at, sizeof list - at, " --dim %s=VALUE", info.name);
+    }
+    if (!at) return false; // what is wrong was no dim
+    return kcrun_task_error(t, "Give%s, or a SHAPE with an input that has it.", list);
+}
+
 static bool shape_known(task *t, argument *arg, int index) {
     char error[ERROR_SIZE];
     int64_t shape[KCRT_MAX_RANK];
     if (kcrt_function_shape(t->on.function, index, t->values, t->known, shape, NULL)) {
         kcrun_task_fail(t);
-        return kcrun_task_error(
-            t, "Give the dimension with --dim NAME=VALUE, or a SHAPE with an input that has it.");
+        return ask_for_dims(t);
     }
     if (!kcrun_array_make(&arg->host, arg->type, arg->info.rank, shape, error))
         return kcrun_task_error(t, "%s: %s.", arg->info.name, error);

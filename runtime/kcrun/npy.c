@@ -1,5 +1,6 @@
 // NumPy's .npy files: magic, version, a header that is a Python dict, then the elements.
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,20 +163,22 @@ static bool convert(const char *path, const header *h, const unsigned char *data
     return true;
 }
 
+// What does not begin as a .npy file is not read on: a device may never end.
 static bool read_whole(const char *path, unsigned char **bytes, size_t *size,
                        char error[ERROR_SIZE]) {
     FILE *file = fopen(path, "rbe");
     *bytes = NULL;
     if (!file) return fail(error, path, strerror(errno));
-    size_t capacity = 0, used = 0;
-    do {
-        capacity = capacity ? 2 * capacity : 1 << 16;
-        unsigned char *bigger = realloc(*bytes, capacity);
-        if (!bigger) break;
-        *bytes = bigger;
+    size_t capacity = 1 << 16, used = 0;
+    *bytes = malloc(capacity);
+    while (*bytes) {
         used += fread(*bytes + used, 1, capacity - used, file);
-    } while (used == capacity);
-    bool good = used < capacity && !ferror(file);
+        if (used < capacity || memcmp(*bytes, "\x93NUMPY", 6)) break;
+        unsigned char *bigger = realloc(*bytes, capacity *= 2);
+        if (!bigger) free(*bytes);
+        *bytes = bigger;
+    }
+    bool good = *bytes && !ferror(file);
     fclose(file);
     *size = used;
     return good ? true : fail(error, path, "cannot be read whole");
@@ -229,9 +232,23 @@ static bool write_all(int fd, const char *bytes, size_t size) {
     return true;
 }
 
+// Devices and pipes have no old content to keep, and must stay what they are.
+static bool write_in_place(const char *path, const void *head, size_t head_size, const void *body,
+                           size_t body_size, char error[ERROR_SIZE]) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) return fail(error, path, strerror(errno));
+    bool good = write_all(fd, head, head_size) && write_all(fd, body, body_size);
+    int saved = errno;
+    if (close(fd) && good) good = false, saved = errno;
+    return good ? true : fail(error, path, strerror(saved));
+}
+
 bool kcrun_file_write(const char *path, const void *head, size_t head_size, const void *body,
                       size_t body_size, char error[ERROR_SIZE]) {
     char temporary[4200];
+    struct stat s;
+    if (!stat(path, &s) && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
+        return write_in_place(path, head, head_size, body, body_size, error);
     if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary)
         return fail(error, path, "the name is too long");
     int fd = mkstemp(temporary);

@@ -82,6 +82,11 @@ int kcrun_options_parse(int argc, char **argv, options *o) {
     *o = (options){.program = argc > 0 ? argv[0] : "kcrun"};
     for (int i = 1; i < argc; i++) {
         int status = 0;
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            printf("usage: %s%s", o->program, usage_text);
+            o->help = true;
+            return 0;
+        }
         if (argv[i][0] == '-' && argv[i][1]) status = take_option(o, argc, argv, &i);
         else if (!o->package) o->package = argv[i];
         else if (!o->function) o->function = argv[i];

@@ -16,7 +16,7 @@ typedef struct {
     const char *program, *package, *function, *device, *counters;
     option_pair inputs[OPTIONS_MOST], outputs[OPTIONS_MOST], dims[OPTIONS_MOST];
     int input_count, output_count, dim_count;
-    bool check, json;
+    bool check, json, help; // help: it was asked for and printed
     uint64_t seed;
     bool has_seed;
 } options;

@@ -29,7 +29,7 @@ static summary summarise(const array *a) {
         s.min = isnan(v) || s.min < v ? s.min : v;
         s.max = isnan(v) || s.max > v ? s.max : v;
     }
-    s.mean = a->count ? sum / (double)a->count : NAN;
+    s.mean = a->count && !isnan(sum) ? sum / (double)a->count : NAN; // a NaN without a sign
     return s;
 }
 

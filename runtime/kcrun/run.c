@@ -44,7 +44,7 @@ int kcrt_run_main(int argc, char **argv) {
     static task t;
     char name[64];
     int status = kcrun_options_parse(argc, argv, &o);
-    if (status) return status;
+    if (status || o.help) return status;
     t = (task){.options = &o};
     bool good = open_device(&t, &o, name, sizeof name) && run(&t);
     for (int a = 0; a < t.arg_count; a++)

@@ -1,5 +1,5 @@
 """Tests of kcrun. The package's functions only copy, so a driver that does nothing but memory (null_cuda.c) runs them."""
-import hashlib, json, os, struct, subprocess, sys, tempfile
+import hashlib, json, os, stat, struct, subprocess, sys, tempfile
 import numpy as np
 
 BUILD = sys.argv[1]
@@ -116,6 +116,11 @@ def main():
         {"name": "y", "direction": "output", "kind": "tensor", "type": "f32", "shape": ["N"]}],
         "targets": [{"triple": "cuda", "arch": "sm_80", "images": [0], "variants": [
             {"steps": [{"memset": {"to": {"pointer": "y"}, "value": 0, "bytes": "N * 4"}}]}]}]})
+    functions.append({"name": "split", "dims": [{"name": "N"}, {"name": "K"}], "args": [
+        {"name": "x", "direction": "input", "kind": "tensor", "type": "f32", "shape": ["5 - 2 * (1 - N * K)"]},
+        {"name": "y", "direction": "output", "kind": "tensor", "type": "f32", "shape": ["N", "K"]}],
+        "targets": [{"triple": "cuda", "arch": "sm_80", "images": [0], "variants": [
+            {"steps": [{"memset": {"to": {"pointer": "y"}, "value": 0, "bytes": "N * K * 4"}}]}]}]})
     functions.append({"name": "broken", "dims": [{"name": "N"}], "args": [
         {"name": "x", "direction": "input", "kind": "tensor", "type": "u8", "shape": ["N"]},
         {"name": "y", "direction": "output", "kind": "tensor", "type": "u8", "shape": ["N"]}],
@@ -183,7 +188,7 @@ def main():
     fails("missing package", ["none.kcb", "No such file"], at("none.kcb"), "f", *sim)
     fails("bad spec", ["4y5:normal"], P, "copy_f32", *sim, "--input", "x=4y5:normal")
     fails("bad device", ["quda", "cuda-sim"], P, "copy_f32", "--device", "quda", "--input", X)
-    fails("dim that nothing gives", ["--dim NAME=VALUE", "depends on"], P, "copy_f32", *sim, "--input", "x=normal")
+    fails("dim that nothing gives", ["Give --dim M=VALUE --dim N=VALUE, or", "depends on"], P, "copy_f32", *sim, "--input", "x=normal")
     fails("unknown dim", ["--dim Q"], P, "copy_f32", *sim, "--input", X, "--dim", "Q=3")
     fails("dim that disagrees", ["--input x", "extent 3", "make it 4"], P, "copy_f32", *sim, "--input", X, "--dim", "M=4")
     fails("write outside", ["wrote outside `y`"], P, "broken", *sim, "--input", "x=5:zeros")
@@ -222,6 +227,28 @@ def main():
     test("strides", c == 0 and np.array_equal(np.load(at("s.npy")), x), (out, err))
     c, out, err = run(P, "copy_f32", "--input", X, env={"KCRT_CUDA_SIM": null})
     test("the simulator of the first image is the default", c == 0, err)
+    for arguments, shape in ((["N=3"], "3, 4"), (["K=6"], "2, 6")):
+        c, out, err = run(P, "split", *sim, "--input", "x=27:ones", "--dim", *arguments)
+        test("a dim solved from the other, %s" % arguments[0], c == 0 and "y: f32[%s]" % shape in out, (c, out, err))
+    fails("a dim that no integer solves", ["--dim K=VALUE"], P, "split", *sim, "--input", "x=28:ones", "--dim", "N=3")
+    for kind, text in (("i32", "3000000000"), ("i32", "2147483648"), ("u8", "256"), ("u8", "-1"), ("bool", "2"), ("i64", "9223372036854775808"), ("i32", "1.5"), ("i32", "nan")):
+        fails("%s does not fit %s" % (text, kind), ["--input x", kind], P, "copy_" + kind, *sim, "--input", "x=1x1:" + text)
+    for kind, text, value in (("i32", "-2147483648", "-2.14748365e+09"), ("u8", "255", "255"), ("i32", "1e3", "1000"), ("f32", "inf", "inf")):
+        c, out, err = run(P, "copy_" + kind, *sim, "--input", "x=1x1:" + text)
+        test("%s fits %s" % (text, kind), c == 0 and "min %s " % value in out, (c, out, err))
+    fails("a number beyond f64", ["1e400", "f64"], P, "copy_f32", *sim, "--input", "x=1x1:1e400")
+    c, out, err = run(P, "copy_f32", *sim, "--input", "x=1x1:-nan")
+    test("a nan has no sign", c == 0 and "mean nan" in out, (c, out, err))
+    c, out, err = run("--help")
+    test("help", c == 0 and out.startswith("usage: kcrun OUT.kcb FUNCTION") and not err, (c, out, err))
+    os.symlink("/dev/zero", at("endless.npy"))
+    fails("an endless file", ["endless.npy", "not a .npy file"], P, "copy_f32", *sim, "--input", "x=" + at("endless.npy"))
+    fails("an endless package", ["/dev/zero is too large"], "/dev/zero", "copy_f32", *sim)
+    os.mkfifo(at("pipe.npy"))
+    reader = subprocess.Popen(["cat", at("pipe.npy")], stdout=subprocess.PIPE)
+    c, out, err = run(P, "copy_f32", *sim, "--input", "x=1x1:ones", "--output", "y=" + at("pipe.npy"))
+    seen = reader.communicate(timeout=20)[0] if c == 0 else reader.kill()
+    test("an output into a pipe", c == 0 and seen[:6] == b"\x93NUMPY" and stat.S_ISFIFO(os.stat(at("pipe.npy")).st_mode), (c, err, seen))
     checks(P, sim, X)
     before = os.stat(at("s.npy")).st_mtime_ns
     c, _, _ = run(P, "broken", *sim, "--input", "x=5:zeros", "--output", "y=" + at("s.npy"))
