@@ -287,6 +287,8 @@ void kc_op_add_operand(kc_module *, kc_op *, kc_value *); // at the end, growing
 void kc_value_replace(kc_value *old, kc_value *by);        // every use
 bool kc_value_unused(const kc_value *);
 void kc_op_erase(kc_op *);                                 // results must be unused; its region goes with it
+// `by` takes the place of op's one result, and its name when it has none; op is erased.
+void kc_op_replace(kc_op *, kc_value *by);
 void kc_op_move_before(kc_op *, kc_op *before);
 void kc_block_renumber(kc_block *);
 

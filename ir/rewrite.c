@@ -85,6 +85,13 @@ void kc_op_erase(kc_op *op) {
     unlink_op(op);
 }
 
+void kc_op_replace(kc_op *op, kc_value *by) {
+    kc_value *old = kc_result(op, 0);
+    if (by->def && !by->name) by->name = old->name;
+    kc_value_replace(old, by);
+    kc_op_erase(op);
+}
+
 void kc_op_move_before(kc_op *op, kc_op *before) {
     if (op == before) return;
     unlink_op(op);

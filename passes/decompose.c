@@ -307,10 +307,7 @@ static void expand(kc_module *module, kc_op *op) {
     if (!expansions[op->code]) return;
     kc_builder b = kc_builder_before(module, op);
     kc_value *by = expansions[op->code](&b, op);
-    if (!by) return;
-    if (by->def && !by->name) by->name = kc_result(op, 0)->name;
-    kc_value_replace(kc_result(op, 0), by);
-    kc_op_erase(op);
+    if (by) kc_op_replace(op, by);
 }
 
 static bool run(kc_pass_context *pass) {

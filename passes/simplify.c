@@ -179,9 +179,7 @@ static bool merge_equal(kc_block *block) {
         if (!kc_op_has(op, KC_PURE) || op->n_results != 1) continue;
         kc_op *earlier = earlier_equal(op);
         if (!earlier) continue;
-        if (!kc_result(earlier, 0)->name) kc_result(earlier, 0)->name = kc_result(op, 0)->name;
-        kc_value_replace(kc_result(op, 0), kc_result(earlier, 0));
-        kc_op_erase(op);
+        kc_op_replace(op, kc_result(earlier, 0));
         changed = true;
     }
     return changed;
@@ -194,9 +192,7 @@ static bool apply_rules(kc_module *module, kc_block *block) {
         kc_builder b = kc_builder_before(module, op);
         kc_value *by = rules[op->code](&b, op);
         if (!by) continue;
-        if (by->def && !by->name) by->name = kc_result(op, 0)->name;
-        kc_value_replace(kc_result(op, 0), by);
-        kc_op_erase(op);
+        kc_op_replace(op, by);
         changed = true;
     }
     return changed;
