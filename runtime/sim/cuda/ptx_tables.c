@@ -46,10 +46,6 @@ const char *ptx_space_name(ptx_space space) {
     return space_names[space];
 }
 
-const char *ptx_special_name(ptx_special special) {
-    return special_names[special];
-}
-
 static bool same(const char *name, const char *text, size_t length) {
     return strncmp(name, text, length) == 0 && name[length] == 0;
 }

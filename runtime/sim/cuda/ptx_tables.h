@@ -13,6 +13,5 @@ ptx_op ptx_find_op(const char *mnemonic, size_t length, size_t *used);
 ptx_modifier ptx_find_modifier(ptx_op op, const char *text, size_t length, ptx_group *group);
 /* PTX_SPECIAL_COUNT when there is none. */
 ptx_special ptx_find_special(const char *text, size_t length);
-const char *ptx_special_name(ptx_special special);
 
 #endif
