@@ -46,6 +46,10 @@ static int run(const kc_command *command, kc_arena *arena, int argc, char **argv
     const char *error = NULL;
     int status = parse(command, arena, argc, argv, &in);
     if (status != KC_PARSE_GO) return status;
+    for (int i = 0; i < in.extract.n; i++)
+        if (!kc_inspect_extract_file(in.extract.items[i]))
+            return kc_usage_error(command, "--extract %s: ARCH[:ROLE[:FUNCTION]]=FILE is wanted",
+                                  in.extract.items[i]);
     kc_package_file *file = kc_package_open(arena, in.files.items[0], &error);
     if (!file) return kc_command_fail(command, KC_EXIT_WRONG, "%s", error);
     kc_texts problems = {0};

@@ -107,16 +107,16 @@ static const char *list_images(kc_arena *arena, const kc_package_file *file, con
     return n ? kc_arena_strndup(arena, text, n - 1) : " nothing";
 }
 
+const char *kc_inspect_extract_file(const char *what) {
+    const char *equals = strrchr(what, '=');
+    return equals && equals > what && equals[1] ? equals + 1 : NULL;
+}
+
 bool kc_inspect_extract(kc_arena *arena, const kc_package_file *file, const char *what,
                         const char **error) {
-    const char *equals = strrchr(what, '=');
+    const char *path = kc_inspect_extract_file(what);
+    size_t length = (size_t)(path - 1 - what);
     int found = -1, count = 0;
-    if (!equals || equals == what || !equals[1]) {
-        *error =
-            kc_arena_printf(arena, "--extract %s: ARCH[:ROLE[:FUNCTION]]=FILE is wanted", what);
-        return false;
-    }
-    size_t length = (size_t)(equals - what);
     for (int i = 0; i < file->manifest.image_count; i++)
         if (matches(file, i, what, length)) found = i, count++;
     if (count != 1) {
@@ -128,5 +128,5 @@ bool kc_inspect_extract(kc_arena *arena, const kc_package_file *file, const char
     }
     const kcrt_entry *image = kc_package_image(file, found);
     size_t terminator = !strcmp(image->role, "ptx"); // assemblers refuse the NUL that drivers want
-    return kc_outfile_write(arena, equals + 1, image->image, image->size - terminator, error);
+    return kc_outfile_write(arena, path, image->image, image->size - terminator, error);
 }

@@ -23,7 +23,7 @@ check extract_by_function 0 '' "$KC" inspect both.kcb --extract sm_80:ptx:norm=n
 check extracted 0 'entry norm_v0_k0' cat n.ptx
 check extract_is_ambiguous 1 'sm_80:ptx:norm' "$KC" inspect both.kcb --extract sm_80:ptx=n.ptx
 check extract_unknown 1 'the file has: sm_80:ptx' "$KC" inspect both.kcb --extract sm_70=n.ptx
-check extract_bad 1 'FILE is wanted' "$KC" inspect both.kcb --extract sm_70
+check extract_bad 2 'FILE is wanted' "$KC" inspect both.kcb --extract sm_70
 
 # ---- link
 check links 0 '' "$KC" link cuda.kcb hip.kcb -o linked.kcb
