@@ -112,12 +112,25 @@ static bool fetch(task *t, const placement *p, int a) {
     return good;
 }
 
+// Stride names that nobody gave were taken as of dense arrays; that may be what a launch refuses.
+static bool refused(const task *t) {
+    kcrun_task_fail(t);
+    for (int s = 0; s < t->symbol_count; s++) {
+        kcrt_symbol_info info;
+        if (kcrt_function_symbol(t->on.function, s, &info) || !info.is_stride ||
+            kcrun_options_find(t->options->dims, t->options->dim_count, info.name))
+            continue;
+        kcrun_task_note(t, "The stride %s was taken as %lld; --dim %s=VALUE gives another.",
+                        info.name, (long long)t->values[s], info.name);
+    }
+    return false;
+}
+
 bool kcrun_task_execute(task *t) {
     placement p = {.device = t->on.device, .guarded = !t->simulated};
     bool good = place_all(t, &p);
-    if (good && (kcrt_launch(t->on.function, NULL, p.pointers, p.count, NULL, 0) ||
-                 kcrt_device_sync(t->on.device)))
-        good = kcrun_task_fail(t);
+    if (good && kcrt_launch(t->on.function, NULL, p.pointers, p.count, NULL, 0)) good = refused(t);
+    if (good && kcrt_device_sync(t->on.device)) good = kcrun_task_fail(t);
     for (int a = 0; a < t->arg_count && good; a++)
         if (!t->args[a].info.is_scalar && (t->args[a].info.is_output || p.guarded))
             good = fetch(t, &p, a);

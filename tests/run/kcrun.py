@@ -116,6 +116,11 @@ def main():
         {"name": "y", "direction": "output", "kind": "tensor", "type": "f32", "shape": ["N"]}],
         "targets": [{"triple": "cuda", "arch": "sm_80", "images": [0], "variants": [
             {"steps": [{"memset": {"to": {"pointer": "y"}, "value": 0, "bytes": "N * 4"}}]}]}]})
+    functions.append({"name": "columns", "dims": [{"name": "M"}, {"name": "N"}], "strides": [{"name": "sy"}], "args": [
+        {"name": "x", "direction": "input", "kind": "tensor", "type": "u8", "shape": ["M", "N"]},
+        {"name": "y", "direction": "output", "kind": "tensor", "type": "u8", "shape": ["M", "N"], "strides": [1, "sy"]}],
+        "targets": [{"triple": "cuda", "arch": "sm_80", "images": [0], "variants": [
+            {"steps": [{"memset": {"to": {"pointer": "y"}, "value": 0, "bytes": "sy * N"}}]}]}]})
     functions.append({"name": "split", "dims": [{"name": "N"}, {"name": "K"}], "args": [
         {"name": "x", "direction": "input", "kind": "tensor", "type": "f32", "shape": ["5 - 2 * (1 - N * K)"]},
         {"name": "y", "direction": "output", "kind": "tensor", "type": "f32", "shape": ["N", "K"]}],
@@ -230,6 +235,9 @@ def main():
     for arguments, shape in ((["N=3"], "3, 4"), (["K=6"], "2, 6")):
         c, out, err = run(P, "split", *sim, "--input", "x=27:ones", "--dim", *arguments)
         test("a dim solved from the other, %s" % arguments[0], c == 0 and "y: f32[%s]" % shape in out, (c, out, err))
+    fails("a stride that makes elements overlap", ["overlap", "note", "sy was taken as 1", "--dim sy=VALUE"], P, "columns", *sim, "--input", "x=3x4:ones")
+    c, out, err = run(P, "columns", *sim, "--input", "x=3x4:ones", "--dim", "sy=3")
+    test("a stride that is given", c == 0 and "max 0" in out, (c, out, err))
     fails("a dim that no integer solves", ["--dim K=VALUE"], P, "split", *sim, "--input", "x=28:ones", "--dim", "N=3")
     for kind, text in (("i32", "3000000000"), ("i32", "2147483648"), ("u8", "256"), ("u8", "-1"), ("bool", "2"), ("i64", "9223372036854775808"), ("i32", "1.5"), ("i32", "nan")):
         fails("%s does not fit %s" % (text, kind), ["--input x", kind], P, "copy_" + kind, *sim, "--input", "x=1x1:" + text)
