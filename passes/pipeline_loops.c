@@ -76,18 +76,21 @@
 //   }
 //
 // The loads of the next step are in flight during the products of this one, and with two stages one barrier a step is
-// enough. `stages = 1` in the schedule leaves a loop as it is; so does shared memory that cannot hold two stages.
+// enough. The schedule's `stages` is the number of buffers: 1 leaves a loop as it is; more than 2 are a longer ring, which
+// synchronous copies gain nothing from. Without a wish there are two, if the shared memory that needs no opt-in holds them.
 // Requires layouts, and that a kernel reads nothing it writes, so that loads may move.
 #include "passes/pass.h"
 
 #include <string.h>
 
-enum { STAGES = 2, MAX_COPIES = 8, MAX_CARRIED = 2 * KC_MAX_RANK };
+enum { USUAL_STAGES = 2, MAX_COPIES = 8, MAX_CARRIED = 2 * KC_MAX_RANK };
 
 typedef struct {
     kc_pass_context *pass;
     kc_op *loop;
     kc_expr_pool *pool;
+    int64_t stages;
+    int64_t room; // bytes of shared memory that the buffers may take
     kc_op *stores[MAX_COPIES];
     int n_stores;
     bool *ahead, *now; // by op order in the body: computed for the next step, for the current one
@@ -114,9 +117,9 @@ static bool find_stores(rotation *r) {
         if (r->n_stores == MAX_COPIES) return false;
         const kc_type *buffer = &kc_operand(op, 0)->type;
         r->stores[r->n_stores++] = op;
-        bytes += STAGES * kc_tile_elements(buffer) * kc_dtype_bytes(buffer->elem);
+        bytes += r->stages * kc_tile_elements(buffer) * kc_dtype_bytes(buffer->elem);
     }
-    return dots && r->n_stores > 0 && bytes <= r->pass->target->attributes.shared_memory_static;
+    return dots && r->n_stores > 0 && bytes <= r->room;
 }
 
 static bool applies(rotation *r) {
@@ -162,9 +165,9 @@ static void copy_ahead(rotation *r, kc_builder *b, kc_value *step, kc_value *exi
     kc_clone_end(clone);
 }
 
-static void add_stages(kc_value *buffer) {
+static void add_stages(const rotation *r, kc_value *buffer) {
     memmove(buffer->type.tile + 1, buffer->type.tile, sizeof(int64_t) * (size_t)buffer->type.rank);
-    buffer->type.tile[0] = STAGES;
+    buffer->type.tile[0] = r->stages;
     buffer->type.rank++;
 }
 
@@ -227,10 +230,10 @@ static void rotate(rotation *r) {
     kc_op *loop = build_loop(r, first);
     kc_block *body = loop->body;
     kc_builder b = kc_builder_at_end(module, body, r->loop->loc);
-    kc_value *stage = kc_build_binary(&b, KC_OP_MOD, body->args[0], kc_build_const_int(&b, index, STAGES));
+    kc_value *stage = kc_build_binary(&b, KC_OP_MOD, body->args[0], kc_build_const_int(&b, index, r->stages));
     stage->name = "stage";
     int n = r->loop->body->n_args - 1;
-    for (int i = 0; i < r->n_stores; i++) add_stages(kc_operand(r->stores[i], 0));
+    for (int i = 0; i < r->n_stores; i++) add_stages(r, kc_operand(r->stores[i], 0));
     store_copies(r, &b, body, 1 + n, stage);
     kc_value *step = kc_build_binary(&b, KC_OP_ADD, body->args[0], kc_build_const_int(&b, index, kc_attr_int(loop, KC_ATTR_STEP, 1)));
     copy_ahead(r, &b, step, kc_build_binary(&b, KC_OP_LT, step, upper), yields + n);
@@ -243,10 +246,15 @@ static void rotate(rotation *r) {
     kc_op_erase(r->loop);
 }
 
-static void pipeline_block(kc_pass_context *pass, kc_block *block) {
-    KC_FOR_OPS(op, block) {
+// A wish that does not fit is left to `sync`, which knows all of the kernel's shared memory and refuses it with the reason.
+static void pipeline_kernel(kc_pass_context *pass, kc_op *kernel) {
+    const kc_attr *wish = kc_attr_get(kernel, KC_ATTR_STAGES);
+    int64_t stages = wish ? wish->integer : USUAL_STAGES;
+    if (stages < 2) return;
+    KC_FOR_OPS(op, kernel->body) {
         if (op->code != KC_OP_FOR) continue;
-        rotation r = {.pass = pass, .loop = op, .pool = kc_op_pool(op)};
+        rotation r = {.pass = pass, .loop = op, .pool = kc_op_pool(op), .stages = stages,
+                      .room = wish ? INT64_MAX : pass->target->attributes.shared_memory_static};
         if (applies(&r)) rotate(&r);
     }
 }
@@ -256,7 +264,7 @@ static bool run(kc_pass_context *pass) {
         KC_FOR_OPS(variant, func->body) {
             if (variant->code != KC_OP_VARIANT) continue;
             KC_FOR_OPS(kernel, variant->body)
-                if (kernel->code == KC_OP_KERNEL && kc_attr_int(kernel, KC_ATTR_STAGES, STAGES) >= STAGES) pipeline_block(pass, kernel->body);
+                if (kernel->code == KC_OP_KERNEL) pipeline_kernel(pass, kernel);
         }
     return true;
 }

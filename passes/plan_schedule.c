@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { MOST_STAGES = 16 };
+
 static bool target_matches(const kc_pass_context *pass, const kc_op *schedule) {
     const char *wanted = kc_attr_string(schedule, KC_ATTR_TARGET, NULL);
     if (!wanted) return true;
@@ -33,7 +35,8 @@ static bool check(kc_pass_context *pass, const kc_op *schedule) {
     if (strcmp(raster, "row") != 0) ok = refuse(pass, schedule, "raster", "only 'row' is built yet");
     if (kc_attr_int(schedule, KC_ATTR_SPLIT, 1) != 1) ok = refuse(pass, schedule, "split", "splitting a reduction over blocks is not built yet; use 1");
     if (kc_attr_get(schedule, KC_ATTR_SWIZZLE)) ok = refuse(pass, schedule, "swizzle", "swizzles are chosen by the compiler; leave the key out");
-    if (kc_attr_int(schedule, KC_ATTR_STAGES, 1) > 2) ok = refuse(pass, schedule, "stages", "1 or 2 stages are built yet");
+    if (kc_attr_int(schedule, KC_ATTR_STAGES, 1) > MOST_STAGES)
+        ok = refuse(pass, schedule, "stages", kc_arena_printf(pass->scratch, "at most %d are built", MOST_STAGES));
     if (warps * limits->warp_size > limits->max_num_threads) {
         const char *text = kc_arena_printf(pass->scratch, "%lld warps of %lld threads exceed the %lld threads that a block of %s may have",
                                            (long long)warps, (long long)limits->warp_size, (long long)limits->max_num_threads, pass->target->arch->name);
