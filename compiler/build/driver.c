@@ -12,7 +12,7 @@
 #include "compiler/version.h"
 #include "runtime/package.h"
 
-enum { MAX_IR_BYTES = 256 << 20 }; // of IR text, which is longer than the model it comes from
+enum { MAX_IR_BYTES = 64 << 20 }; // as much as kc_module_parse reads
 
 static const kc_loc nowhere = {0, 0};
 
@@ -49,6 +49,16 @@ static int level_of(const kc_build_run *run) {
     return best;
 }
 
+// IR text. Its ops have the places of the model that it came from, so lines of this file say
+// nothing about them.
+static kc_module *parse_ir(kc_build_run *run) {
+    kc_module *module = kc_module_parse(run->arena, run->source, run->source_size, run->diag);
+    if (module && module->body->first && module->body->first->loc.line)
+        run->diag = kc_diag_create(run->arena, kc_arena_printf(run->arena, "%s (model)", run->path),
+                                   NULL, 0);
+    return module;
+}
+
 int kc_build_load(kc_build_run *run) {
     const char *path = run->path;
     void *data;
@@ -65,7 +75,7 @@ int kc_build_load(kc_build_run *run) {
     run->diag = kc_diag_create(run->arena, path, run->source, run->source_size);
     run->module = model
                       ? kc_frontend_load(run->arena, path, run->source, run->source_size, run->diag)
-                      : kc_module_parse(run->arena, run->source, run->source_size, run->diag);
+                      : parse_ir(run);
     int level = run->module && run->request->any_level ? level_of(run) : KC_LEVEL_COMPOSITE;
     if (run->module && !model && !kc_module_verify(run->module, level, run->diag))
         run->module = NULL;

@@ -34,4 +34,5 @@ check wrong_order 1 'cannot work on this IR' "$KC" opt --passes=tile t.kcir
 check no_target 1 'names no target' "$KC" opt --passes=plan "$MODELS/softmax.yaml"
 echo 'module @m { func' > bad.kcir
 check bad_text 1 'bad.kcir:1:' "$KC" opt --passes= bad.kcir
+check places_are_the_models 1 '^t.kcir (model):[0-9]*:[0-9]*: error' "$KC" opt --passes=layout t.kcir
 check emit_needs_tile_ir 1 'code generation cannot work' "$KC" opt --passes= --emit ptx t.kcir
