@@ -88,10 +88,29 @@ static void emit_store(kc_tiler *t, int output) {
     kc_op_set_segments(store, (int[]){1, 1, rank, rank, mask != NULL});
 }
 
+// An output may occupy an input's memory: then everything is read before anything is written.
+static bool shares_memory(const kc_tiler *t) {
+    const kc_output *outputs;
+    int n = kc_func_outputs(kc_op_ancestor(t->kernel, KC_OP_FUNC), &outputs);
+    for (int i = 0; i < n; i++)
+        if (outputs[i].alias) return true;
+    return false;
+}
+
+static void read_first(kc_tiler *t, bool whole_space) {
+    for (int i = 0; i < t->source->last->n_operands; i++) {
+        kc_coord c[KC_MAX_RANK];
+        int rank = kc_tiler_output_coords(t, &output_buffer(t, i)->type, c);
+        bool looped = !t->contraction && !t->rows_whole && spans_reduced(t, c, rank);
+        if (looped == whole_space) kc_tiler_emit(t, kc_operand(t->source->last, i), c, NULL);
+    }
+}
+
 // Outputs of the parallel shape, then those of the whole space, in one loop over chunks where rows are long.
 static void emit_outputs(kc_tiler *t) {
     int n = t->source->last->n_operands;
-    bool whole_space = false;
+    bool whole_space = false, shared = shares_memory(t);
+    if (shared) read_first(t, false);
     for (int i = 0; i < n; i++) {
         kc_coord c[KC_MAX_RANK];
         int rank = kc_tiler_output_coords(t, &output_buffer(t, i)->type, c);
@@ -103,6 +122,7 @@ static void emit_outputs(kc_tiler *t) {
     kc_value *counter = kc_tiler_begin_loop(t, kc_tiler_steps(t, true), 0, NULL, &loop);
     kc_tiler_scope scope = kc_tiler_enter(t);
     kc_tiler_open_axes(t, counter, true);
+    if (shared) read_first(t, true);
     for (int i = 0; i < n; i++) {
         kc_coord c[KC_MAX_RANK];
         int rank = kc_tiler_output_coords(t, &output_buffer(t, i)->type, c);
