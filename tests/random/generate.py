@@ -2,7 +2,7 @@
 import random
 import numpy as np
 import values as v
-from model import Dim, Function, Invalid, Lit, Node, Output, meet, sizes_of, ARITHMETIC, COMPARISON, KEEP, REAL
+from model import Dim, Function, Lit, Node, Output, meet, sizes_of, ARITHMETIC, KEEP, REAL
 
 MOST_ELEMENTS = 40000
 EXTENTS = [1, 1, 1, 2, 2, 3, 4, 5, 7, 8, 16, 17, 32, 33]
@@ -32,7 +32,7 @@ class Generator:
             self.f.facts[s] = fact
         for _ in range(r.choice([1, 1, 1, 2])):
             self.input(r.choice(TYPES), [self.extent() for _ in range(r.choice([0, 1, 1, 2, 2, 2, 2, 3, 3, 4, 5]))])
-        wanted = r.choice([1, 1, 2, 3, 3, 4, 5, 6, 8, 11])
+        wanted = r.choice([1, 2, 3, 3, 4, 5, 6, 8, 11, 16])
         steps = [s for s in STEPS for _ in range(STEPS[s])]
         made = tries = 0
         while made < wanted and tries < 60:
@@ -150,9 +150,9 @@ class Generator:
                 keys.append("tile: [%d, %d, %d]" % (r.choice([16, 32, 64, 128]), r.choice([8, 16, 32, 64, 128]), r.choice([8, 16, 32, 64])))
             elif n.shape and r.random() < 0.5:
                 keys.append(f"tile: {[r.choice([1, 1, 2, 4, 16, 32, 64]) for _ in n.shape]}")
-            for key, choices in {"warps": [1, 2, 4, 8], "stages": [1, 2, 3, 4], "vector": [1, 2, 4, 8, 16], "unit": ["fma", "tensor"],
+            for key, choices in {"warps": [1, 2, 4, 8], "stages": [1, 2, 2, 3], "vector": [1, 2, 4, 8, 16], "unit": ["fma", "tensor"],
                                  "split": [2, 3, 8], "raster": ["row", '"grouped:4"', "hilbert"], "swizzle": [0, 32, 64, 128]}.items():
-                if r.random() < (0.35 if key in ("warps", "vector", "stages", "split") else 0.12):
+                if r.random() < {"warps": 0.4, "vector": 0.3, "stages": 0.3}.get(key, 0.06):
                     keys.append(f"{key}: {r.choice(choices)}")
             if keys:
                 self.f.schedule.append((n, ", ".join(keys)))
@@ -604,7 +604,7 @@ def layer(g):
     return Node(op, [x], x.t, x.shape)
 
 
-STEPS = {unary: 5, binary: 8, compare: 2, where: 4, clamp: 1, cast: 3, reduction: 8, matmul: 6, transpose: 3, reshape: 4, broadcast: 2,
+STEPS = {unary: 9, binary: 12, compare: 2, where: 4, clamp: 1, cast: 3, reduction: 13, matmul: 6, transpose: 3, reshape: 4, broadcast: 2,
          part: 3, concat: 3, pad: 2, gather: 2, iota: 1, softmax: 3, norm: 2,
          attention: 1, layer: 2}
 

@@ -184,17 +184,15 @@ class Function:
     def evaluate(self, sizes, inputs):
         """inputs: {name: array of the type, bf16 as f32}. A list of Values, one an output."""
         known = {}
-        with np.errstate(all="ignore"):
-            for n in self.nodes():
-                if n.op == "input":
-                    known[id(n)] = v.exact(inputs[n.name], n.t)
-                    continue
-                args = [known[id(a)] if isinstance(a, Node) else a for a in n.args]
-                r = EVALUATE[n.op](n, args, sizes)
-                want = sizes_of(n.shape, sizes)
-                if r.shape != want or r.t != n.t:
-                    raise Exception(f"the generator is wrong: {expression(n, True)} has {n.t}{want}, its value {r.t}{r.shape}")
-                known[id(n)] = r
+        for n in self.nodes():
+            if n.op == "input":
+                known[id(n)] = v.exact(inputs[n.name], n.t)
+                continue
+            args = [known[id(a)] if isinstance(a, Node) else a for a in n.args]
+            r = known[id(n)] = EVALUATE[n.op](n, args, sizes)
+            want = sizes_of(n.shape, sizes)
+            if r.shape != want or r.t != n.t:
+                raise Exception(f"the generator is wrong: {expression(n, True)} has {n.t}{want}, its value {r.t}{r.shape}")
         return [known[id(o.node)] for o in self.outputs]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import generate, values as v
-from model import Dim, Function, Invalid, Lit, Node, sizes_of
+from model import Invalid, Node
 
 ARCHS = ["sm_75", "sm_80", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_90", "sm_100a", "sm_120a"]
 
@@ -264,9 +264,6 @@ def main():
     options.check = options.check and os.path.exists(f"{options.build}/lib/libkcrt_ref.so")
     print(f"random: seed {options.seed}, {options.arch}, {'with' if options.check else 'without'} the reference", flush=True)
     end, failures, models, cases = time.time() + options.seconds, 0, 0, 0
-
-    def limited(index):
-        return attempt(options, index) if time.time() < end else None
     with concurrent.futures.ProcessPoolExecutor(options.jobs) if options.jobs > 1 else concurrent.futures.ThreadPoolExecutor(1) as pool:
         waiting = {}
         indices = iter(options.only or range(options.count))

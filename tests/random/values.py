@@ -7,6 +7,8 @@ values that may be equal, an integer divided by zero), and nothing is compared t
 import math
 import numpy as np
 
+np.seterr(all="ignore")  # overflow and division by zero are part of what is tested
+
 FLOATS, INTS = ["f64", "f32", "f16", "bf16"], ["i64", "i32", "i16", "i8", "u8"]
 BITS = {"f64": 64, "f32": 32, "f16": 16, "bf16": 16, "i64": 64, "i32": 32, "i16": 16, "i8": 8, "u8": 8, "bool": 8}
 NUMPY = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "i64": np.int64, "i32": np.int32, "i16": np.int16,
@@ -43,11 +45,6 @@ def promote(a, b):
 
 def round_to(a, t):
     """The nearest value of type t, ties to even, in a's own precision."""
-    with np.errstate(all="ignore"):
-        return round_quietly(a, t)
-
-
-def round_quietly(a, t):
     if t == "f64":
         return a.astype(np.float64).astype(np.longdouble)
     if t in ("f32", "f16"):  # NumPy rounds long double to f16 by way of f32
@@ -94,10 +91,9 @@ def finish(a, e, t, *parents, ulps=0.5):
     e[np.isnan(e)] = 0
     rounded = round_to(a, t)
     is_exact = (e == 0) & (rounded == a) & (ulps <= 0.5)
-    with np.errstate(all="ignore"):
-        e = np.where(is_exact, 0, e + 2 * ulps * EPS[t] * (np.abs(a).astype(np.float64) + e) + TINY[t] * max(1, ulps))
-        over = np.abs(a) - e > LARGEST[t] * (1 + 2 * EPS[t])
-        near = ~over & (np.abs(a) + e >= LARGEST[t])
+    e = np.where(is_exact, 0, e + 2 * ulps * EPS[t] * (np.abs(a).astype(np.float64) + e) + TINY[t] * max(1, ulps))
+    over = np.abs(a) - e > LARGEST[t] * (1 + 2 * EPS[t])
+    near = ~over & (np.abs(a) + e >= LARGEST[t])
     a = np.where(over, np.copysign(np.inf, a), a)
     e = np.where(over | odd, 0, np.where(near, np.inf, e))
     return Value(a, e + opened, t)
@@ -129,10 +125,9 @@ def mixed_cast(v, t, rounded):
 
 def saturate(a, t):
     low, high = np.iinfo(NUMPY[t]).min, np.iinfo(NUMPY[t]).max
-    with np.errstate(all="ignore"):
-        a = np.trunc(a.astype(np.longdouble))
-        inside = (a > low) & (a < high)
-        return np.where(inside, np.where(inside, a, 0).astype(np.int64), np.where(np.isnan(a), 0, np.where(a >= high, high, low))).astype(NUMPY[t])
+    a = np.trunc(a.astype(np.longdouble))
+    inside = (a > low) & (a < high)
+    return np.where(inside, np.where(inside, a, 0).astype(np.int64), np.where(np.isnan(a), 0, np.where(a >= high, high, low))).astype(NUMPY[t])
 
 
 # ---- elementwise, floats. Operands have the type that the op is computed in.
@@ -196,8 +191,8 @@ def power(x, y):
     return opened(finish(p, e, x.t, x, y, ulps=5), np.where(loose, np.inf, 0))
 
 
-def bounded(f, slope, ulps, singular=None, scale=0):
-    """A function whose slope is at most that."""
+def bounded(f, slope, ulps, scale=0):
+    """A function whose slope is at most that; scale: roundings of the size of x."""
     def apply(x):
         r = f(x.a)
         e = np.where(x.e > 0, slope * x.e, 0)
@@ -232,7 +227,6 @@ def jumps(f):
 
 
 def sigmoid(a): return 1 / (1 + np.exp(-a))
-def as_type(f): return lambda a: f(a).astype(a.dtype)
 
 
 def gelu(a): return np.where(np.isneginf(a), np.nan, 0.5 * a * (1 + erf((a / np.sqrt(np.asarray(2, a.dtype))).astype(np.float64))).astype(a.dtype))
@@ -253,6 +247,18 @@ UNARY = {
     "erf": monotone(lambda a: erf(a.astype(np.float64)).astype(a.dtype), 6), "sigmoid": monotone(sigmoid, 8),
     "gelu": bounded(gelu, 1.2, 8, scale=4), "gelu_tanh": bounded(gelu_tanh, 1.2, 8, scale=8), "silu": bounded(silu, 1.2, 8, scale=2),
 }
+
+
+def through_overflow(f):
+    """1 / (1 + exp(-x)) is 0 where exp overflows."""
+    def apply(x):
+        r = f(x)
+        small = (2.0**-126 if x.t == "f32" else 1e-307) * 1000
+        return Value(r.a, np.where(np.abs(r.a) < small, r.e + small, r.e), r.t)
+    return apply
+
+
+UNARY["sigmoid"], UNARY["silu"] = through_overflow(UNARY["sigmoid"]), through_overflow(UNARY["silu"])
 ROUNDING = {"floor": jumps(np.floor), "ceil": jumps(np.ceil), "round": jumps(np.rint)}
 
 
@@ -365,8 +371,7 @@ def index_of(x, axis, keep, largest):
     found = np.expand_dims((np.argmax if largest else np.argmin)(x.a, axis=axis), axis)
     best, best_e = np.take_along_axis(x.a, found, axis), np.take_along_axis(x.e, found, axis)
     others = np.arange(x.shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(x.shape))]) != found
-    with np.errstate(all="ignore"):
-        gap = np.abs(best - x.a).astype(np.float64) if is_float(x.t) else np.where(x.a == best, 0.0, 1.0)
+    gap = np.abs(best - x.a).astype(np.float64) if is_float(x.t) else np.where(x.a == best, 0.0, 1.0)
     loose = (others & (x.e + best_e > 0) & ~(gap > x.e + best_e)).any(axis=axis, keepdims=True) | x.open().any(axis=axis, keepdims=True)
     e = np.where(loose, np.inf, 0)
     return Value(found, e, "i64") if keep else Value(np.squeeze(found, axis), np.squeeze(e, axis), "i64")
@@ -380,10 +385,9 @@ def matmul(x, y, precision):
         return Value(np.matmul(x.a.astype(np.int64), y.a.astype(np.int64)).astype(np.int32), np.where(spread(x, y), np.inf, 0), "i32")
     t = compute_type(x.t)
     xa, ya = np.abs(x.a).astype(np.float64) + x.e, np.abs(y.a).astype(np.float64) + y.e
-    with np.errstate(all="ignore"):
-        magnitude = np.matmul(xa, ya)
-        p = np.matmul(x.a, y.a)
-        e = np.matmul(np.abs(x.a).astype(np.float64), y.e) + np.matmul(x.e, ya)
+    magnitude = np.matmul(xa, ya)
+    p = np.matmul(x.a, y.a)
+    e = np.matmul(np.abs(x.a).astype(np.float64), y.e) + np.matmul(x.e, ya)
     k = x.shape[-1]
     unit = EPS[t] if x.t != "f32" or precision == "ieee" else {"high": 2.0**-20, "fast": 2.0**-10}[precision]
     whole = np.isfinite(x.a).all() and np.isfinite(y.a).all() and not x.e.any() and not y.e.any()
@@ -441,8 +445,7 @@ def difference(got, want, t):
     want = cast(want, t)
     if is_float(t):
         g = got.astype(array_type(t))
-        with np.errstate(all="ignore"):
-            good = (np.isnan(g) & np.isnan(want.a)) | (g == want.a) | (np.isfinite(g) & (np.abs(g - want.a) <= want.e))
+        good = (np.isnan(g) & np.isnan(want.a)) | (g == want.a) | (np.isfinite(g) & (np.abs(g - want.a) <= want.e))
     else:
         good = got == want.a
     wrong = np.argwhere(~good & ~want.open())
