@@ -349,6 +349,12 @@ static bool is_ancestor(const kc_value *old, const kc_value *young, bool *seen) 
     return false;
 }
 
+static bool has_result(const cluster *c, const kc_value *v) {
+    for (int i = 0; i < c->n_results; i++)
+        if (c->results[i] == v) return true;
+    return false;
+}
+
 // Whether an input of c is computed from v.
 static bool needs(fuser *f, const cluster *c, const kc_value *v) {
     bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
@@ -357,11 +363,20 @@ static bool needs(fuser *f, const cluster *c, const kc_value *v) {
     return false;
 }
 
-// Whether b waits for a result of a.
-static bool waits_for(fuser *f, const cluster *b, const cluster *a) {
-    for (int k = 0; k < a->n_results; k++)
-        if (needs(f, b, a->results[k])) return true;
+// Whether b waits for a result of a, perhaps through other fusions. For when all of them are formed.
+static bool waits_for(fuser *f, const cluster *b, const cluster *a, bool *seen) {
+    if (a == b) return true;
+    if (seen[b - f->clusters]) return false;
+    seen[b - f->clusters] = true;
+    for (int i = 0; i < b->n_inputs; i++)
+        for (int k = 0; k < f->n_clusters; k++)
+            if (b->inputs[i]->def && has_result(&f->clusters[k], b->inputs[i]) && waits_for(f, &f->clusters[k], a, seen)) return true;
     return false;
+}
+
+static bool independent(fuser *f, const cluster *a, const cluster *b) {
+    return !waits_for(f, a, b, KC_NEW_ARRAY(f->pass->scratch, bool, f->n_clusters)) &&
+           !waits_for(f, b, a, KC_NEW_ARRAY(f->pass->scratch, bool, f->n_clusters));
 }
 
 static bool share(fuser *f, const cluster *a, const cluster *b) {
@@ -386,7 +401,7 @@ static bool may_merge(fuser *f, const cluster *a, const cluster *b) {
     if (a->hero && is_contraction(a->hero) && a->hero != b->hero) return false;
     if (a->hero && !is_contraction(a->hero) && !same_space(f, a, b->hero)) return false;
     if ((!a->hero || is_contraction(a->hero)) && !kc_type_same_shape(f->pool, &a->results[0]->type, &b->results[0]->type)) return false;
-    return share(f, a, b) && !disagree(a, b) && !disagree(b, a) && !waits_for(f, a, b) && !waits_for(f, b, a);
+    return share(f, a, b) && !disagree(a, b) && !disagree(b, a) && independent(f, a, b);
 }
 
 static void merge(fuser *f, cluster *a, cluster *b) {
@@ -394,12 +409,6 @@ static void merge(fuser *f, cluster *a, cluster *b) {
     for (int i = 0; i < f->n_ops; i++) a->ops[i] = a->ops[i] || b->ops[i];
     for (int i = 0; i < b->n_inputs; i++) add_input(f, a, b->inputs[i]);
     *b = f->clusters[--f->n_clusters];
-}
-
-static bool has_result(const cluster *c, const kc_value *v) {
-    for (int i = 0; i < c->n_results; i++)
-        if (c->results[i] == v) return true;
-    return false;
 }
 
 static void want(fuser *f, kc_value *v) {

@@ -151,13 +151,41 @@ static bool same_attr(const kc_attr *a, const kc_attr *b) {
     }
 }
 
-static bool equal_ops(const kc_op *a, const kc_op *b) {
-    if (a->code != b->code || a->n_operands != b->n_operands || a->n_attrs != b->n_attrs || a->n_results != 1 || a->body) return false;
-    for (int i = 0; i < a->n_operands; i++)
-        if (kc_operand(a, i) != kc_operand(b, i)) return false;
+static bool same_position(const kc_value *a, const kc_value *b) {
+    if (a->block) return b->block && a->index == b->index;
+    return b->def && a->index == b->index && a->def->order == b->def->order;
+}
+
+static bool alike(const kc_op *a, const kc_op *b);
+
+// Combiners see their own values alone, so they are equal when ops in the same places are alike.
+static bool equal_regions(kc_block *a, kc_block *b) {
+    if (!a || !b) return !a && !b;
+    kc_block_renumber(a), kc_block_renumber(b);
+    const kc_op *x = a->first, *y = b->first;
+    for (; x && y; x = x->next, y = y->next) {
+        if (!alike(x, y) || x->body || y->body) return false;
+        for (int i = 0; i < x->n_operands; i++)
+            if (!same_position(kc_operand(x, i), kc_operand(y, i))) return false;
+    }
+    return !x && !y;
+}
+
+// Everything but the operands and the region.
+static bool alike(const kc_op *a, const kc_op *b) {
+    if (a->code != b->code || a->n_operands != b->n_operands || a->n_attrs != b->n_attrs || a->n_results != b->n_results) return false;
     for (int i = 0; i < a->n_attrs; i++)
         if (!same_attr(&a->attrs[i], &b->attrs[i])) return false;
-    return kc_type_equal(kc_op_pool(a), &kc_result(a, 0)->type, &kc_result(b, 0)->type);
+    for (int i = 0; i < a->n_results; i++)
+        if (!kc_type_equal(kc_op_pool(a), &kc_result(a, i)->type, &kc_result(b, i)->type)) return false;
+    return true;
+}
+
+static bool equal_ops(const kc_op *a, const kc_op *b) {
+    if (!alike(a, b) || a->n_results != 1) return false;
+    for (int i = 0; i < a->n_operands; i++)
+        if (kc_operand(a, i) != kc_operand(b, i)) return false;
+    return equal_regions(a->body, b->body);
 }
 
 // Candidates share an operand, so its use list is the index; ops without operands are few and are scanned.
