@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 
 PACKAGES="make gcc g++ pkg-config llvm-22-dev llvm-22-tools lld lld-22 liblld-22-dev clang-22 libcjson-dev libyaml-dev
-  libzstd-dev zlib1g-dev libcmocka-dev libxxhash-dev python3 python3-numpy"
+  libzstd-dev zlib1g-dev libcmocka-dev libxxhash-dev python3 python3-numpy procps"
 # Vendor headers, to compare our own declarations with. The tests say so when they are missing.
 OPTIONAL="libamdhip64-dev"
 
