@@ -56,6 +56,7 @@ void kc_plan_schedule(kc_pass_context *pass, const kc_op *func, kc_op *kernel) {
             kc_attr_remove(kernel, attr.key);
             kernel->attrs[kernel->n_attrs++] = attr;
         }
+        kernel->loc = schedule->loc; // what cannot be built is the schedule's doing
         return;
     }
 }

@@ -231,18 +231,22 @@ static bool fits(kc_pass_context *pass, kc_op *kernel) {
     return false;
 }
 
+// A kernel that does not fit is reported for the first variant alone.
 static bool run(kc_pass_context *pass) {
-    bool ok = true;
-    KC_FOR_OPS(func, pass->module->body)
+    bool all = true;
+    KC_FOR_OPS(func, pass->module->body) {
+        bool ok = true;
         KC_FOR_OPS(variant, func->body) {
-            if (variant->code != KC_OP_VARIANT) continue;
+            if (!ok || variant->code != KC_OP_VARIANT) continue;
             KC_FOR_OPS(kernel, variant->body) {
                 if (kernel->code != KC_OP_KERNEL) continue;
                 sync_kernel(pass, kernel);
                 ok = fits(pass, kernel) && ok;
             }
         }
-    return ok;
+        all = all && ok;
+    }
+    return all;
 }
 
 const kc_pass kc_pass_sync = {

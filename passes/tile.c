@@ -148,16 +148,23 @@ static bool tile_kernel(kc_pass_context *pass, kc_op *kernel) {
     return true;
 }
 
-static bool run(kc_pass_context *pass) {
+static bool tile_variant(kc_pass_context *pass, kc_op *variant) {
     bool ok = true;
-    KC_FOR_OPS(func, pass->module->body) {
-        KC_FOR_OPS(variant, func->body) {
-            if (variant->code != KC_OP_VARIANT) continue;
-            KC_FOR_OPS(kernel, variant->body)
-                if (kernel->code == KC_OP_KERNEL && !tile_kernel(pass, kernel)) ok = false;
-        }
-    }
+    KC_FOR_OPS(kernel, variant->body)
+        if (kernel->code == KC_OP_KERNEL && !tile_kernel(pass, kernel)) ok = false;
     return ok;
+}
+
+// What is wrong with one variant is wrong with all of them, and is said once.
+static bool run(kc_pass_context *pass) {
+    bool all = true;
+    KC_FOR_OPS(func, pass->module->body) {
+        bool ok = true;
+        KC_FOR_OPS(variant, func->body)
+            if (ok && variant->code == KC_OP_VARIANT) ok = tile_variant(pass, variant);
+        all = all && ok;
+    }
+    return all;
 }
 
 const kc_pass kc_pass_tile = {
