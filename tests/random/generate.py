@@ -8,6 +8,7 @@ MOST_ELEMENTS = 40000
 EXTENTS = [1, 1, 1, 2, 2, 3, 4, 5, 7, 8, 16, 17, 32, 33]
 SIZES = [0, 1, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 130, 257, 300, 1000, 2500, 9000]
 TYPES = ["f32"] * 8 + ["f16"] * 4 + ["bf16"] * 2 + ["f64"] * 2 + ["i32"] * 2 + ["i64", "i16", "i8", "u8", "bool"]
+THEMES = {"integers": ["i64", "i32", "i32", "i16", "i8", "u8", "bool"], "narrow": ["f16", "bf16", "i8", "u8", "bool", "i16"]}
 ONE = Dim.of(1)
 
 
@@ -20,7 +21,8 @@ class Generator:
     def function(self):
         r = self.r
         self.f, self.pool = Function(), []
-        self.symbols = r.sample(["M", "N", "K"], r.choice([0, 1, 1, 2, 2, 3]))
+        self.theme = r.choice(["ones", "square", "integers", "narrow"] + ["any"] * 6)
+        self.symbols = r.sample(["M", "N", "K"], 1 if self.theme == "square" else r.choice([0, 1, 1, 2, 2, 3]))
         for s in self.symbols:
             fact = {}
             if r.random() < 0.4:
@@ -31,7 +33,7 @@ class Generator:
                 fact["max"] = r.choice([64, 1000, 65536])
             self.f.facts[s] = fact
         for _ in range(r.choice([1, 1, 1, 2])):
-            self.input(r.choice(TYPES), [self.extent() for _ in range(r.choice([0, 1, 1, 2, 2, 2, 2, 3, 3, 4, 5]))])
+            self.input(r.choice(THEMES.get(self.theme, TYPES)), [self.extent() for _ in range(r.choice([0, 1, 1, 2, 2, 2, 2, 3, 3, 4, 5]))])
         wanted = r.choice([1, 2, 3, 3, 4, 5, 6, 8, 11, 16])
         steps = [s for s in STEPS for _ in range(STEPS[s])]
         made = tries = 0
@@ -55,6 +57,10 @@ class Generator:
 
     def extent(self):
         r = self.r
+        if self.theme == "ones" and r.random() < 0.6:
+            return ONE
+        if self.theme == "square" and r.random() < 0.6:
+            return Dim.of(self.symbols[0])
         if self.symbols and r.random() < 0.6:
             d = Dim.of(r.choice(self.symbols))
             x = r.random()
@@ -101,7 +107,7 @@ class Generator:
                 shape = [ONE if r.random() < 0.5 else d for d in shape]
             elif kind < 0.7 and len(shape) < 4:
                 shape = [self.extent()] + shape
-        return self.input(t or r.choice(TYPES), shape)
+        return self.input(t or r.choice(THEMES.get(self.theme, TYPES)), shape)
 
     def number(self, t):
         r = self.r

@@ -241,7 +241,7 @@ def silu(a): return a * sigmoid(a)
 
 
 UNARY = {
-    "sqrt": monotone(np.sqrt, 0.5, 0), "rsqrt": monotone(lambda a: 1 / np.sqrt(np.abs(a) * np.where(a < 0, np.nan, 1)), 3, 0), "exp": monotone(np.exp, 3),
+    "sqrt": monotone(np.sqrt, 0.5, 0), "rsqrt": monotone(lambda a: 1 / np.sqrt(a), 3, 0), "exp": monotone(np.exp, 3),
     "exp2": monotone(np.exp2, 3), "log": monotone(np.log, 3, 0), "log2": monotone(np.log2, 3, 0),
     "sin": bounded(np.sin, 1, 5), "cos": bounded(np.cos, 1, 5), "tanh": monotone(np.tanh, 5),
     "erf": monotone(lambda a: erf(a.astype(np.float64)).astype(a.dtype), 6), "sigmoid": monotone(sigmoid, 8),
@@ -258,7 +258,11 @@ def through_overflow(f):
     return apply
 
 
-UNARY["sigmoid"], UNARY["silu"] = through_overflow(UNARY["sigmoid"]), through_overflow(UNARY["silu"])
+def rsqrt(x, apply=UNARY["rsqrt"]):
+    return opened(apply(x), np.where(x.a == 0, np.inf, 0))  # the sign of a zero, as in div
+
+
+UNARY["rsqrt"], UNARY["sigmoid"], UNARY["silu"] = rsqrt, through_overflow(UNARY["sigmoid"]), through_overflow(UNARY["silu"])
 ROUNDING = {"floor": jumps(np.floor), "ceil": jumps(np.ceil), "round": jumps(np.rint)}
 
 
