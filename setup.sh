@@ -28,7 +28,10 @@ add_security_suite() {
     . /etc/os-release
     mirror=$(awk '/^deb / { for (i = 2; i <= NF; i++) if ($i ~ /^https?:/) { print $i; exit } }' /etc/apt/sources.list 2> /dev/null || true)
     [ -n "$mirror" ] || mirror=$(awk '/^URIs:/ { print $2; exit }' /etc/apt/sources.list.d/*.sources 2> /dev/null || true)
-    [ -n "$mirror" ] || mirror=http://deb.debian.org/debian
+    if [ -z "$mirror" ]; then
+        echo "setup.sh: no package source is configured; LLVM 22 comes from Debian 12's security suite" >&2
+        exit 1
+    fi
     security=$(printf '%s' "$mirror" | sed 's:/*$::; s:/debian$:/debian-security:')
     echo "deb $security ${VERSION_CODENAME}-security main" > /tmp/kc-security.list
     as_root install -m 644 /tmp/kc-security.list /etc/apt/sources.list.d/kc-security.list

@@ -60,7 +60,7 @@ kc_dtype kc_dtype_accumulate(kc_dtype);              // what sum and prod give: 
 
 // One element. Loads are exact for every type but i64, for which see the _i64 pair. 4-bit types live in the low
 // nibble of *at, and a store keeps the other. Each function takes any type: where its comment names fewer, the
-// value goes through the cast of LANGUAGE.md. A cast to f4e2m1 turns NaN into the largest value (it has no NaN);
+// value goes through `cast` as docs/MODEL.md has it. A cast to f4e2m1 turns NaN into the largest value (it has no NaN);
 // f8e8m0 takes no sign: negative values give NaN, ties go up.
 double kc_dtype_load(kc_dtype, const void *at);            // bool gives 0 or 1
 int64_t kc_dtype_load_i64(kc_dtype, const void *at);       // integer and bool types

@@ -118,7 +118,7 @@ struct kcrt_device_api {
     // The sentence about this thread's last failure. NULL: kcrt_fail was used.
     const char *(*last_error)(void);
 
-    // Simulators only. report: JSON as INTERFACES.md "Counters", malloc'ed, the caller frees it.
+    // Simulators only. report: JSON as runtime/sim/README.md has it, malloc'ed, the caller frees it.
     kcrt_status (*set_seed)(void *device, uint64_t seed);
     kcrt_status (*report)(void *device, char **json);
 };

@@ -11,9 +11,10 @@ cd "$(dirname "$0")/.."
 command -v debootstrap > /dev/null || { echo "debootstrap.sh: apt-get install debootstrap"; exit 2; }
 ROOT=${1:-$(mktemp -d /var/tmp/kc-root.XXXXXX)}
 
-mirror=$(awk '/^deb / { for (i = 2; i <= NF; i++) if ($i ~ /^https?:/) { print $i; exit } }' /etc/apt/sources.list 2> /dev/null || true)
+mirror=${MIRROR:-}
+[ -n "$mirror" ] || mirror=$(awk '/^deb / { for (i = 2; i <= NF; i++) if ($i ~ /^https?:/) { print $i; exit } }' /etc/apt/sources.list 2> /dev/null || true)
 [ -n "$mirror" ] || mirror=$(awk '/^URIs:/ { print $2; exit }' /etc/apt/sources.list.d/*.sources 2> /dev/null || true)
-mirror=${mirror:-http://deb.debian.org/debian}
+[ -n "$mirror" ] || { echo "debootstrap.sh: no package source is configured; give one: MIRROR=URL $0" >&2; exit 2; }
 
 clean_up() {
     umount "$ROOT/proc" 2> /dev/null || true

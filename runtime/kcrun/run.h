@@ -3,7 +3,7 @@
 #define KCRUN_RUN_H
 
 // argv[0] names the program in messages ("kcrun", "kc run"); then OUT.kcb FUNCTION and the options
-// of INTERFACES.md. Results on stdout, diagnostics on stderr. Returns the exit status: 0 done; 1
+// that `kcrun --help` lists. Results on stdout, diagnostics on stderr. Returns the exit status: 0 done; 1
 // wrong input, a failed check or a simulator's finding; 2 usage.
 int kcrt_run_main(int argc, char **argv);
 

@@ -1,5 +1,5 @@
 /* What a launch cost: instructions by class, memory traffic, shared-memory wavefronts.
- * INTERFACES.md defines each name.
+ * README.md says how each is counted.
  *
  * Instructions are warp instructions: one instruction executed by any number of lanes of one warp
  * counts once. */
