@@ -383,6 +383,16 @@ def index_of(x, axis, keep, largest):
 
 # ---- products
 
+def multiply(a, b):
+    """np.matmul; libraries that skip zeros lose the NaN of 0 * inf."""
+    if np.isfinite(a).all() and np.isfinite(b).all():
+        return np.matmul(a, b)
+    rows, columns = a[None, :] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b
+    p = np.einsum("...ij,...jk->...ik", rows, columns)
+    p = p[..., 0] if b.ndim == 1 else p
+    return (p[0] if b.ndim == 1 else p[..., 0, :]) if a.ndim == 1 else p
+
+
 def matmul(x, y, precision):
     """Operands oriented: [..., M, K] and [..., K, N], or vectors."""
     if not is_float(x.t):
@@ -390,7 +400,7 @@ def matmul(x, y, precision):
     t = compute_type(x.t)
     xa, ya = np.abs(x.a).astype(np.float64) + x.e, np.abs(y.a).astype(np.float64) + y.e
     magnitude = np.matmul(xa, ya)
-    p = np.matmul(x.a, y.a)
+    p = multiply(x.a, y.a)
     e = np.matmul(np.abs(x.a).astype(np.float64), y.e) + np.matmul(x.e, ya)
     k = x.shape[-1]
     unit = EPS[t] if x.t != "f32" or precision == "ieee" else {"high": 2.0**-20, "fast": 2.0**-10}[precision]
