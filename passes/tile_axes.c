@@ -244,7 +244,7 @@ static int tile_rows(kc_tiler *t, int64_t vector) {
         for (int a = 0; a < t->n_axes; a++)
             if (t->axes[a].reduced) t->axes[a].tile = whole(t, a);
     } else {
-        row = 1024 * vector;
+        row = smaller(1024 * vector, LARGEST_WHOLE_ROW / 2); // of the widest elements, too, a few fit
         spread(t, -1, row, true);
     }
     if (row < 1024) {
@@ -261,7 +261,7 @@ static int tile_columns(kc_tiler *t, int fast) {
     t->axes[fast].tile = columns;
     t->rows_whole = true;
     for (int a = 0; a < t->n_axes; a++)
-        if (t->axes[a].reduced) depth = smaller(depth * whole(t, a), INT32_MAX);
+        if (t->axes[a].reduced) depth = whole(t, a) > INT32_MAX / depth ? INT32_MAX : depth * whole(t, a);
     if (depth * columns > LARGEST_WHOLE_ROW) t->rows_whole = false, depth = LARGEST_WHOLE_ROW / 2 / columns;
     spread(t, -1, depth, true);
     return schedule_warps(t, columns * depth, ELEMENTS_A_ROW_THREAD);
