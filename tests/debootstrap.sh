@@ -18,8 +18,7 @@ mirror=${MIRROR:-}
 
 clean_up() {
     umount "$ROOT/proc" 2> /dev/null || true
-    umount "$ROOT/dev" 2> /dev/null || true
-    [ -n "${KEEP:-}" ] || mountpoint -q "$ROOT/proc" || mountpoint -q "$ROOT/dev" || rm -rf --one-file-system "$ROOT"
+    [ -n "${KEEP:-}" ] || mountpoint -q "$ROOT/proc" || rm -rf --one-file-system "$ROOT"
 }
 trap clean_up EXIT
 trap 'exit 130' INT TERM
@@ -31,7 +30,6 @@ rm -f "$ROOT.log"
 cp -L /etc/resolv.conf "$ROOT/etc/resolv.conf" 2> /dev/null || true
 cp /etc/hosts "$ROOT/etc/hosts" 2> /dev/null || true
 mount -t proc proc "$ROOT/proc" 2> /dev/null || mount --bind /proc "$ROOT/proc"
-mount --bind /dev "$ROOT/dev" 2> /dev/null || true
 
 mkdir -p "$ROOT/root/kc"
 git archive HEAD | tar -x -C "$ROOT/root/kc"
