@@ -90,6 +90,10 @@ const kc_expr *kc_expr_substitute(kc_expr_pool *, const kc_expr *, int index, co
 const kc_expr *kc_expr_import(kc_expr_pool *to, const kc_expr_pool *from, const kc_expr *);
 
 bool kc_expr_is_const(const kc_expr *, int64_t *value /* may be NULL */);
+static inline bool kc_expr_is_one(const kc_expr *e) {
+    int64_t value;
+    return kc_expr_is_const(e, &value) && value == 1;
+}
 bool kc_expr_uses(const kc_expr *, int symbol);
 // Sound bounds from the facts (saturating); divisor: the largest d known to divide every value (0
 // for constant 0).

@@ -221,6 +221,7 @@ bool kc_type_same_shape(kc_expr_pool *, const kc_type *, const kc_type *);
 int64_t kc_tile_elements(const kc_type *);
 // Stride of dimension d in elements (contiguous if none given); TENSOR only.
 const kc_expr *kc_type_stride(kc_expr_pool *, const kc_type *, int d);
+int kc_type_unit_stride(kc_expr_pool *, const kc_type *); // the last dimension whose stride is 1; -1: none. TENSOR only
 const kc_expr *kc_type_elements(kc_expr_pool *, const kc_type *);
 
 // ---- building and rewriting --------------------------------------------------------------------------------------

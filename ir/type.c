@@ -82,3 +82,9 @@ const kc_expr *kc_type_stride(kc_expr_pool *pool, const kc_type *type, int d) {
 const kc_expr *kc_type_elements(kc_expr_pool *pool, const kc_type *type) {
     return product(pool, type, 0);
 }
+
+int kc_type_unit_stride(kc_expr_pool *pool, const kc_type *type) {
+    for (int d = type->rank - 1; d >= 0; d--)
+        if (kc_expr_is_one(kc_type_stride(pool, type, d))) return d;
+    return -1;
+}

@@ -136,13 +136,6 @@ kc_axis_info kc_axis_info_of(kc_expr_pool *pool, const kc_value *v, int rank) {
 
 // ---- accesses --------------------------------------------------------------------------------------------------------
 
-static int unit_stride_dimension(kc_expr_pool *pool, const kc_type *type) {
-    int64_t one;
-    for (int d = type->rank - 1; d >= 0; d--)
-        if (kc_expr_is_const(kc_type_stride(pool, type, d), &one) && one == 1) return d;
-    return -1;
-}
-
 static int64_t tile_extent(const kc_use *locals, int n, int d) {
     int64_t extent = 1;
     for (int i = 0; i < n; i++)
@@ -178,7 +171,7 @@ kc_access kc_access_of(kc_expr_pool *pool, const kc_op *op, bool aligned, int64_
     const kc_use *base = op->operands + (op->code == KC_OP_STORE ? 2 : 1), *local = base + type->rank;
     int n = type->rank;
     const kc_value *mask = base + 2 * n < op->operands + op->n_operands ? base[2 * n].value : NULL;
-    int rank = tile_rank(local, n, mask), unit = unit_stride_dimension(pool, type);
+    int rank = tile_rank(local, n, mask), unit = kc_type_unit_stride(pool, type);
     kc_access access = {-1, 1, 1};
     for (int d = 0; d < rank; d++) access.elements *= tile_extent(local, n, d);
     if (unit < 0 || rank == 0) return access;

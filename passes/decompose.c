@@ -260,11 +260,6 @@ static kc_value *transposed_last_two(kc_builder *b, kc_value *x) {
     return t;
 }
 
-static bool is_one(const kc_expr *e) {
-    int64_t value;
-    return kc_expr_is_const(e, &value) && value == 1;
-}
-
 // a[.., m, 0] * b[.., 0, n]
 static kc_value *outer_product(kc_builder *b, kc_op *op, kc_value *x, kc_value *y) {
     const kc_type *type = &kc_result(op, 0)->type;
@@ -279,12 +274,12 @@ static kc_value *expand_matmul(kc_builder *b, kc_op *op) {
     const kc_type *type = &kc_result(op, 0)->type;
     int rank = type->rank;
     kc_value *x = kc_operand(op, 0), *y = kc_operand(op, 1);
-    bool one_step = is_one(x->type.shape[rank - 1 - (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0) != 0)]);
-    if (!is_one(type->shape[rank - 1]) && !is_one(type->shape[rank - 2]) && !one_step) return NULL;
+    bool one_step = kc_expr_is_one(x->type.shape[rank - 1 - (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0) != 0)]);
+    if (!kc_expr_is_one(type->shape[rank - 1]) && !kc_expr_is_one(type->shape[rank - 2]) && !one_step) return NULL;
     if (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0)) x = transposed_last_two(b, x);
     if (!kc_attr_int(op, KC_ATTR_TRANSPOSE_B, 0)) y = transposed_last_two(b, y);
     if (one_step) return outer_product(b, op, x, y);
-    bool one_row = is_one(type->shape[rank - 2]);
+    bool one_row = kc_expr_is_one(type->shape[rank - 2]);
     const kc_type *space = one_row ? &y->type : &x->type;
     x = kc_tensor_broadcast(b, kc_build_cast(b, x, type->elem), rank, space->shape);
     y = kc_tensor_broadcast(b, kc_build_cast(b, y, type->elem), rank, space->shape);

@@ -67,11 +67,6 @@ static bool heavy(const kc_op *op) {
     return (kc_op_row(op)->traits & (KC_REDUCTION | KC_CONTRACTION)) != 0;
 }
 
-static bool is_one(const kc_expr *e) {
-    int64_t value;
-    return kc_expr_is_const(e, &value) && value == 1;
-}
-
 static bool listed(const fuser *f, const kc_value *v) {
     for (int i = 0; i < f->n_cuts; i++)
         if (f->cuts[i] == v) return true;
@@ -91,12 +86,12 @@ static bool soft_reshape(kc_expr_pool *pool, const kc_type *from, const kc_type 
     int j = 0;
     for (int d = 0; d < from->rank; d++) {
         where[d] = NO_AXIS;
-        if (is_one(from->shape[d])) continue;
-        while (j < to->rank && is_one(to->shape[j])) j++;
+        if (kc_expr_is_one(from->shape[d])) continue;
+        while (j < to->rank && kc_expr_is_one(to->shape[j])) j++;
         if (j == to->rank || !kc_expr_known_equal(pool, from->shape[d], to->shape[j])) return false;
         where[d] = j++;
     }
-    while (j < to->rank && is_one(to->shape[j])) j++;
+    while (j < to->rank && kc_expr_is_one(to->shape[j])) j++;
     return j == to->rank;
 }
 
@@ -152,7 +147,7 @@ static bool fits(fuser *f, const cluster *c, const kc_op *op, const int *map) {
     if (!c->hero || op->code != c->hero->code) return false;
     if (is_contraction(op)) {
         for (int d = 0, last = NO_AXIS; d < type->rank; d++) {
-            if (is_one(type->shape[d])) continue;
+            if (kc_expr_is_one(type->shape[d])) continue;
             if (map[d] <= last) return false;
             last = map[d];
         }
@@ -162,7 +157,7 @@ static bool fits(fuser *f, const cluster *c, const kc_op *op, const int *map) {
     int d = 0;
     for (int a = 0; a < c->space->rank; a++) {
         if (c->axis_reduced[a]) continue;
-        bool at_zero = map[d] == NO_AXIS && is_one(c->space->shape[a]);
+        bool at_zero = map[d] == NO_AXIS && kc_expr_is_one(c->space->shape[a]);
         if (map[d++] != a && !at_zero) return false;
     }
     return true;
@@ -172,7 +167,7 @@ static void operand_map(fuser *f, kc_op *op, const int *map, int i, int *from) {
     const kc_type *x = &kc_operand(op, i)->type, *type = &kc_result(op, 0)->type;
     if (op->code == KC_OP_BROADCAST) {
         for (int d = 0; d < x->rank; d++)
-            from[d] = is_one(x->shape[d]) ? NO_AXIS : map[type->rank - x->rank + d];
+            from[d] = kc_expr_is_one(x->shape[d]) ? NO_AXIS : map[type->rank - x->rank + d];
     } else if (op->code == KC_OP_RESHAPE) {
         soft_reshape(f->pool, x, type, from);
         for (int d = 0; d < x->rank; d++)

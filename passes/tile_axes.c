@@ -26,11 +26,6 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static bool is_one(const kc_expr *e) {
-    int64_t value;
-    return kc_expr_is_const(e, &value) && value == 1;
-}
-
 // The tile that would cover the whole axis. A reduced axis that may be empty needs a mask, so it is tiled.
 static int64_t whole(const kc_tiler *t, int a) {
     int64_t least = t->axes[a].reduced && kc_expr_min_value(t->pool, t->axes[a].extent) < 1 ? 2 : 1;
@@ -49,14 +44,8 @@ typedef struct {
 
 enum { NO_AXIS = -1 };
 
-static int unit_stride_dimension(kc_expr_pool *pool, const kc_type *type) {
-    for (int d = type->rank - 1; d >= 0; d--)
-        if (is_one(kc_type_stride(pool, type, d))) return d;
-    return -1;
-}
-
 static void trace_buffer(kc_trace *trace, const kc_value *v, const int *map) {
-    int fast = unit_stride_dimension(trace->t->pool, &v->type), covered = 0;
+    int fast = kc_type_unit_stride(trace->t->pool, &v->type), covered = 0;
     for (int d = 0; d < v->type.rank; d++) covered += map[d] != NO_AXIS;
     int bytes = kc_dtype_bytes(v->type.elem);
     if (covered > 0 && bytes < trace->least_bytes) trace->least_bytes = bytes;
@@ -123,7 +112,7 @@ static void trace_value(kc_trace *trace, kc_value *v, const int *map) {
         trace_value(trace, x, from);
     } else if (op->code == KC_OP_BROADCAST) {
         for (int d = 0; d < x->type.rank; d++)
-            from[d] = is_one(x->type.shape[d]) ? NO_AXIS : map[kc_result(op, 0)->type.rank - x->type.rank + d];
+            from[d] = kc_expr_is_one(x->type.shape[d]) ? NO_AXIS : map[kc_result(op, 0)->type.rank - x->type.rank + d];
         trace_value(trace, x, from);
     } else if (!kc_op_has(op, KC_CONTRACTION)) {
         for (int i = 0; i < op->n_operands; i++) trace_value(trace, kc_operand(op, i), map);
@@ -139,7 +128,7 @@ static int output_axes(const kc_tiler *t, const kc_type *type, int *map) {
     for (int d = 0; all && d < type->rank; d++) all = kc_expr_known_equal(t->pool, type->shape[d], t->axes[d].extent);
     int a = 0;
     for (int d = 0; d < type->rank; d++) {
-        while (!all && a < t->n_axes && (t->axes[a].reduced || (is_one(t->axes[a].extent) && !is_one(type->shape[d])))) a++;
+        while (!all && a < t->n_axes && (t->axes[a].reduced || (kc_expr_is_one(t->axes[a].extent) && !kc_expr_is_one(type->shape[d])))) a++;
         if (a < t->n_axes && kc_expr_known_equal(t->pool, type->shape[d], t->axes[a].extent)) map[d] = a++;
         else map[d] = NO_AXIS;
     }
@@ -161,7 +150,7 @@ static kc_trace trace_kernel(kc_tiler *t, unsigned *output_fast) {
         int map[KC_MAX_RANK];
         const kc_type *type = &t->source->args[first_output + i]->type;
         output_axes(t, type, map);
-        int fast = unit_stride_dimension(t->pool, type);
+        int fast = kc_type_unit_stride(t->pool, type);
         if (fast >= 0 && map[fast] != NO_AXIS) *output_fast |= 1u << map[fast];
         trace.least_bytes = (int)smaller(trace.least_bytes, kc_dtype_bytes(type->elem));
         trace_value(&trace, kc_operand(yield, i), map);

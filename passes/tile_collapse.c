@@ -27,11 +27,6 @@ typedef struct {
     bool merge[KC_MAX_RANK]; // axis a with axis a + 1
 } collapser;
 
-static bool is_one(const kc_expr *e) {
-    int64_t value;
-    return kc_expr_is_const(e, &value) && value == 1;
-}
-
 static axis_map *map_of(collapser *c, kc_value *v) {
     if (!v->data) v->data = KC_NEW(c->pass->scratch, axis_map);
     return v->data;
@@ -44,8 +39,8 @@ static bool through_reshape(collapser *c, kc_op *op, const int *axis) {
     int source[KC_MAX_RANK], j = 0;
     for (int d = 0; d < from->rank; d++) {
         source[d] = NO_AXIS;
-        if (is_one(from->shape[d])) continue;
-        while (j < to->rank && is_one(to->shape[j])) j++;
+        if (kc_expr_is_one(from->shape[d])) continue;
+        while (j < to->rank && kc_expr_is_one(to->shape[j])) j++;
         if (j == to->rank || !kc_expr_known_equal(c->pool, from->shape[d], to->shape[j])) return false;
         source[d] = axis[j++];
     }
@@ -57,7 +52,7 @@ static bool through_broadcast(collapser *c, kc_op *op, const int *axis) {
     int source[KC_MAX_RANK], skip = kc_result(op, 0)->type.rank - from->rank;
     for (int d = 0; d < from->rank; d++) {
         int a = axis[skip + d];
-        source[d] = is_one(from->shape[d]) && a >= 0 ? unit(a) : a;
+        source[d] = kc_expr_is_one(from->shape[d]) && a >= 0 ? unit(a) : a;
     }
     return propagate(c, kc_operand(op, 0), source);
 }
@@ -67,7 +62,7 @@ static bool at_parallel_axes(const collapser *c, const int *asked, int *axis) {
     int d = 0;
     for (int a = 0; a < c->space->rank; a++) {
         if (c->reduced[a]) continue;
-        if (asked[d] != a && !(asked[d] < 0 && is_one(c->space->shape[a]))) return false;
+        if (asked[d] != a && !(asked[d] < 0 && kc_expr_is_one(c->space->shape[a]))) return false;
         axis[d++] = a;
     }
     return true;
@@ -211,7 +206,7 @@ static bool find_space(collapser *c) {
     }
     // An extent of 1 may come and go between the reductions and the results: such axes stay by themselves.
     for (int a = 0; a + 1 < c->space->rank; a++)
-        c->merge[a] = c->reduced[a] == c->reduced[a + 1] && !is_one(c->space->shape[a]) && !is_one(c->space->shape[a + 1]);
+        c->merge[a] = c->reduced[a] == c->reduced[a + 1] && !kc_expr_is_one(c->space->shape[a]) && !kc_expr_is_one(c->space->shape[a + 1]);
     return c->space->rank > 1;
 }
 
@@ -224,8 +219,8 @@ static bool result_axes(collapser *c, const kc_type *type, int *axis) {
     int a = 0;
     for (int d = 0; d < type->rank; d++) {
         axis[d] = NO_AXIS;
-        if (is_one(type->shape[d])) continue;
-        while (a < c->space->rank && (c->reduced[a] || is_one(c->space->shape[a]))) a++;
+        if (kc_expr_is_one(type->shape[d])) continue;
+        while (a < c->space->rank && (c->reduced[a] || kc_expr_is_one(c->space->shape[a]))) a++;
         if (a == c->space->rank || !kc_expr_known_equal(c->pool, type->shape[d], c->space->shape[a])) return false;
         axis[d] = a++;
     }

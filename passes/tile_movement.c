@@ -2,16 +2,11 @@
 // Nothing is moved; the layouts of loads and stores decide later what an index map costs.
 #include "passes/tiler.h"
 
-static bool is_one(const kc_expr *e) {
-    int64_t value;
-    return kc_expr_is_const(e, &value) && value == 1;
-}
-
 static kc_value *emit_broadcast(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
     kc_value *x = kc_operand(op, 0);
     kc_coord from[KC_MAX_RANK];
     int skip = kc_result(op, 0)->type.rank - x->type.rank;
-    for (int d = 0; d < x->type.rank; d++) from[d] = is_one(x->type.shape[d]) ? (kc_coord){0} : c[skip + d];
+    for (int d = 0; d < x->type.rank; d++) from[d] = kc_expr_is_one(x->type.shape[d]) ? (kc_coord){0} : c[skip + d];
     return kc_tiler_emit(t, x, from, predicate);
 }
 
@@ -176,7 +171,7 @@ static kc_value *emit_reshape(kc_tiler *t, kc_op *op, const kc_coord *c, kc_valu
     kc_coord from[KC_MAX_RANK] = {{0}};
     for (int i = 0; i < n; i++) {
         kc_reshape_group g = groups[i];
-        if (g.from_begin == g.from_end || is_one(product(t->pool, &x->type, g.from_begin, g.from_end))) continue;
+        if (g.from_begin == g.from_end || kc_expr_is_one(product(t->pool, &x->type, g.from_begin, g.from_end))) continue;
         kc_coord linear = linear_index(t, to, g, c);
         if (g.from_end == g.from_begin + 1) from[g.from_begin] = linear;
         else split_index(t, &x->type, g, linear, from);
