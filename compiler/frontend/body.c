@@ -117,21 +117,9 @@ static kc_term eval_name(kc_function *fn, const kc_ast *ast) {
 
 static kc_opcode opcode_of(kc_token_kind kind) {
     switch (kind) {
-    case KC_TOKEN_ADD: return KC_OP_ADD;
-    case KC_TOKEN_SUB: return KC_OP_SUB;
-    case KC_TOKEN_MUL: return KC_OP_MUL;
-    case KC_TOKEN_DIV: return KC_OP_DIV;
-    case KC_TOKEN_FLOORDIV: return KC_OP_FLOORDIV;
-    case KC_TOKEN_MOD: return KC_OP_MOD;
-    case KC_TOKEN_POW: return KC_OP_POW;
-    case KC_TOKEN_EQ: return KC_OP_EQ;
-    case KC_TOKEN_NE: return KC_OP_NE;
-    case KC_TOKEN_LT: return KC_OP_LT;
-    case KC_TOKEN_LE: return KC_OP_LE;
-    case KC_TOKEN_GT: return KC_OP_GT;
-    case KC_TOKEN_GE: return KC_OP_GE;
-    case KC_TOKEN_AND: return KC_OP_AND;
-    case KC_TOKEN_OR: return KC_OP_OR;
+#define OPERATOR(ID, TEXT, REFUSES, TYPES, EXTENTS, MEANING, BOUND)                                \
+    case KC_TOKEN_##ID: return KC_OP_##ID;
+#include "compiler/frontend/body_ops.def"
     default: kc_bug("operator %d has no op", (int)kind);
     }
 }

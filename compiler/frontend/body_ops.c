@@ -3,59 +3,13 @@
 
 #include <string.h>
 
-// clang-format off
-static const kc_body_op ops[] = {
-    {"abs", KC_OP_ABS, kc_call_unary, 1, "x"},
-    {"neg", KC_OP_NEG, kc_call_unary, 1, "x"},
-    {"sqrt", KC_OP_SQRT, kc_call_unary, 1, "x"},
-    {"rsqrt", KC_OP_RSQRT, kc_call_unary, 1, "x"},
-    {"exp", KC_OP_EXP, kc_call_unary, 1, "x"},
-    {"exp2", KC_OP_EXP2, kc_call_unary, 1, "x"},
-    {"log", KC_OP_LOG, kc_call_unary, 1, "x"},
-    {"log2", KC_OP_LOG2, kc_call_unary, 1, "x"},
-    {"sin", KC_OP_SIN, kc_call_unary, 1, "x"},
-    {"cos", KC_OP_COS, kc_call_unary, 1, "x"},
-    {"tanh", KC_OP_TANH, kc_call_unary, 1, "x"},
-    {"erf", KC_OP_ERF, kc_call_unary, 1, "x"},
-    {"floor", KC_OP_FLOOR, kc_call_unary, 1, "x"},
-    {"ceil", KC_OP_CEIL, kc_call_unary, 1, "x"},
-    {"round", KC_OP_ROUND, kc_call_unary, 1, "x"},
-    {"sigmoid", KC_OP_SIGMOID, kc_call_unary, 1, "x"},
-    {"relu", KC_OP_RELU, kc_call_unary, 1, "x"},
-    {"gelu", KC_OP_GELU, kc_call_unary, 1, "x"},
-    {"gelu_tanh", KC_OP_GELU_TANH, kc_call_unary, 1, "x"},
-    {"silu", KC_OP_SILU, kc_call_unary, 1, "x"},
-    {"pow", KC_OP_POW, kc_call_binary, 2, "x, y"},
-    {"clamp", KC_OP_CLAMP, kc_call_clamp, 3, "x, lo, hi"},
-    {"where", KC_OP_SELECT, kc_call_where, 3, "c, a, b"},
-    {"cast", KC_OP_CAST, kc_call_cast, 1, "x, dtype"},
-    // One operand is a reduction, two are elementwise: the reduction stands first, see find_op.
-    {"min", KC_OP_AMIN, kc_call_reduce, 1, "x, *, axis=, keepdims=false"},
-    {"min", KC_OP_MIN, kc_call_binary, 2, "a, b"},
-    {"max", KC_OP_AMAX, kc_call_reduce, 1, "x, *, axis=, keepdims=false"},
-    {"max", KC_OP_MAX, kc_call_binary, 2, "a, b"},
-    {"sum", KC_OP_SUM, kc_call_reduce, 1, "x, *, axis=, keepdims=false"},
-    {"mean", KC_OP_MEAN, kc_call_reduce, 1, "x, *, axis=, keepdims=false"},
-    {"prod", KC_OP_PROD, kc_call_reduce, 1, "x, *, axis=, keepdims=false"},
-    {"argmax", KC_OP_ARGMAX, kc_call_reduce, 1, "x, *, axis=, keepdims=false"},
-    {"argmin", KC_OP_ARGMIN, kc_call_reduce, 1, "x, *, axis=, keepdims=false"},
-    {"matmul", KC_OP_MATMUL, kc_call_matmul, 2, "a, b, transpose_a=false, transpose_b=false, precision=\"ieee\""},
-    {"transpose", KC_OP_TRANSPOSE, kc_call_transpose, 1, "x, perm"},
-    {"reshape", KC_OP_RESHAPE, kc_call_reshape, 1, "x, shape"},
-    {"broadcast", KC_OP_BROADCAST, kc_call_broadcast, 1, "x, shape"},
-    {"slice", KC_OP_SLICE, kc_call_slice, 1, "x, starts, ends, axes=, steps="},
-    {"concat", KC_OP_CONCAT, kc_call_concat, 0, "tensors, axis"},
-    {"pad", KC_OP_PAD, kc_call_pad, 1, "x, amounts, value=0"},
-    {"gather", KC_OP_GATHER, kc_call_gather, 2, "x, indices, axis=0"},
-    {"iota", KC_OP_IOTA, kc_call_iota, 0, "shape, axis=0, dtype=\"i64\""},
-    {"softmax", KC_OP_SOFTMAX, kc_call_softmax, 1, "x, axis=-1"},
-    {"log_softmax", KC_OP_LOG_SOFTMAX, kc_call_softmax, 1, "x, axis=-1"},
-    {"layernorm", KC_OP_LAYERNORM, kc_call_norm, 3, "x, scale, bias, axis=-1, eps=1e-5"},
-    {"rmsnorm", KC_OP_RMSNORM, kc_call_norm, 2, "x, scale, axis=-1, eps=1e-6"},
+const kc_body_op kc_body_op_table[] = {
+#define OP(CODE, NAME, EMITTER, VALUES, SIGNATURE, REFUSES, TYPES, EXTENTS, MEANING, BOUND)        \
+    {NAME, KC_OP_##CODE, kc_call_##EMITTER, VALUES, SIGNATURE, REFUSES},
+#include "compiler/frontend/body_ops.def"
 };
-// clang-format on
 
-enum { N_OPS = sizeof ops / sizeof *ops };
+const int kc_body_op_count = sizeof kc_body_op_table / sizeof *kc_body_op_table;
 
 static const char *const not_built[] = {"cumsum",    "conv2d",   "rope",
                                         "attention", "quantize", "dequantize"};
@@ -89,14 +43,18 @@ static int count_positional(const kc_ast *ast) {
     return n;
 }
 
+// Of the rows of one name, that with most operands among those that fit: max(x) reduces, max(a, b)
+// compares.
 static const kc_body_op *find_op(const kc_ast *ast) {
-    for (int i = 0; i < N_OPS; i++) {
-        if (strcmp(ops[i].name, ast->text) != 0) continue;
-        bool second =
-            i + 1 < N_OPS && !strcmp(ops[i + 1].name, ast->text) && count_positional(ast) >= 2;
-        return &ops[i + second];
+    const kc_body_op *best = NULL;
+    int n = count_positional(ast);
+    for (int i = 0; i < kc_body_op_count; i++) {
+        const kc_body_op *op = &kc_body_op_table[i];
+        if (strcmp(op->name, ast->text) != 0) continue;
+        bool more = best && op->n_values > best->n_values;
+        if (!best || (more ? op->n_values <= n : best->n_values > n)) best = op;
     }
-    return NULL;
+    return best;
 }
 
 static void unknown_op(kc_function *fn, const kc_ast *ast) {
@@ -107,8 +65,8 @@ static void unknown_op(kc_function *fn, const kc_ast *ast) {
         }
     kc_suggest suggest;
     kc_suggest_start(&suggest, ast->text);
-    for (int i = 0; i < N_OPS; i++)
-        kc_suggest_offer(&suggest, ops[i].name);
+    for (int i = 0; i < kc_body_op_count; i++)
+        kc_suggest_offer(&suggest, kc_body_op_table[i].name);
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (!strcmp(foreign[i][0], ast->text)) suggest.best = foreign[i][1];
     KC_FN_ERROR(fn, ast->loc, "there is no op '%s'%s", ast->text,

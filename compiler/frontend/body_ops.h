@@ -8,15 +8,22 @@ enum { KC_MAX_PARAMETERS = 6 };
 
 typedef struct kc_call kc_call;
 
-// One row of the table of ops in body_ops.c.
+// Mistakes that an op finds in values of its own.
+enum { KC_REFUSES_TYPE = 1, KC_REFUSES_RANK = 2, KC_REFUSES_SHAPE = 4 };
+
+// One row of body_ops.def, which says what the columns mean. What only the reference tells is not
+// here.
 typedef struct {
     const char *name;
     kc_opcode code;
     kc_term (*emit)(kc_call *); // called when no value argument is poison
-    int n_values;               // leading parameters that are values
-    const char *signature; // "x, axis=-1": a parameter with `=` may be left out; those after `*`
-                           // want a keyword
+    int n_values;
+    const char *signature;
+    int refuses;
 } kc_body_op;
+
+extern const kc_body_op kc_body_op_table[];
+extern const int kc_body_op_count;
 
 struct kc_call {
     kc_function *fn;
