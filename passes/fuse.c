@@ -29,6 +29,7 @@
 //
 // It works from the outputs upwards: a fusion takes in what it can and makes the rest results of other fusions ("cut").
 // Cheap work is repeated rather than stored. Requires primitives; leaves only fusions, schedules and the return.
+// Without fusion (`kc build --fusion off`) all results are cut but those of ops without operands, which cost nothing.
 #include "passes/pass.h"
 
 #include <string.h>
@@ -303,10 +304,11 @@ static void cut_under_reductions(fuser *f, cluster *c) {
     }
 }
 
-// A value that was taken in along some axes and then asked for along others is cut after all.
+// A value that was taken in along some axes and then asked for along others is cut after all. What is formed, and the
+// other results of its op, are taken in rightly.
 static bool took_in_a_cut(const fuser *f, const cluster *c) {
     for (int i = 0; i < f->n_cuts; i++)
-        if (f->cuts[i] != f->forming && c->ops[f->cuts[i]->def->order]) return true;
+        if (f->cuts[i]->def != f->forming->def && c->ops[f->cuts[i]->def->order]) return true;
     return false;
 }
 
@@ -480,6 +482,19 @@ static void erase_originals(fuser *f) {
     }
 }
 
+static void cut_everywhere(fuser *f) {
+    KC_FOR_OPS(op, f->func->body)
+        for (int i = 0; op->n_operands > 0 && i < op->n_results; i++)
+            if (kc_result(op, i)->uses) cut(f, kc_result(op, i));
+}
+
+static void merge_clusters(fuser *f) {
+    for (int i = 0; i < f->n_clusters; i++)
+        for (int k = i + 1; k < f->n_clusters;)
+            if (may_merge(f, &f->clusters[i], &f->clusters[k])) merge(f, &f->clusters[i], &f->clusters[k]);
+            else k++;
+}
+
 static void fuse_function(kc_pass_context *pass, kc_op *func) {
     kc_block_renumber(func->body);
     fuser f = {.pass = pass, .func = func, .pool = kc_op_pool(func), .n_ops = func->body->last->order + 1};
@@ -487,6 +502,7 @@ static void fuse_function(kc_pass_context *pass, kc_op *func) {
     f.clusters = KC_NEW_ARRAY(pass->scratch, cluster, most);
     f.cuts = KC_NEW_ARRAY(pass->scratch, kc_value *, most);
     kc_op *ret = func->body->last;
+    if (pass->no_fusion) cut_everywhere(&f);
     // Later outputs first: an earlier one may come out of the same fusion on the way.
     for (int done = 0; done < f.n_ops; done++)
         for (int i = 0; i < ret->n_operands; i++)
@@ -494,10 +510,7 @@ static void fuse_function(kc_pass_context *pass, kc_op *func) {
     for (int i = 0; i < ret->n_operands; i++)
         if (!kc_operand(ret, i)->def) form(&f, &f.clusters[f.n_clusters++], kc_operand(ret, i));
     for (int i = 0; i < f.n_cuts; i++) want(&f, f.cuts[i]);
-    for (int i = 0; i < f.n_clusters; i++)
-        for (int k = i + 1; k < f.n_clusters;)
-            if (may_merge(&f, &f.clusters[i], &f.clusters[k])) merge(&f, &f.clusters[i], &f.clusters[k]);
-            else k++;
+    if (!pass->no_fusion) merge_clusters(&f);
     for (int i = 0; i < ret->n_operands; i++) {
         kc_value *v = kc_operand(ret, i);
         int result;

@@ -14,6 +14,7 @@ typedef struct {
     kc_diag *diag;
     kc_arena *scratch;       // freed after the pass
     bool explain;            // record reasons in `reason` attributes
+    bool no_fusion;          // `fuse` makes every op a kernel of its own
 } kc_pass_context;
 
 typedef struct {
@@ -41,7 +42,7 @@ typedef struct {
     void *dump_context;
     void (*timed)(void *context, const kc_pass *, double seconds); // or NULL
     void *timed_context;
-    bool explain;
+    bool explain, no_fusion;
 } kc_pipeline_options;
 
 // Runs `passes` (NULL-terminated). Verifies the module after each one: a violation is a fault of ours (kc_bug).

@@ -34,7 +34,7 @@ static void verify_after(const kc_pass *pass, const kc_module *module) {
 
 static bool run_one(const kc_pass *pass, int index, kc_module *module, const kc_target *target, kc_diag *diag,
                     const kc_pipeline_options *options) {
-    kc_pass_context context = {module, target, diag, kc_arena_create(), options->explain};
+    kc_pass_context context = {module, target, diag, kc_arena_create(), options->explain, options->no_fusion};
     double start = seconds_now();
     kc_bug_context(pass->name);
     bool ok = pass->run(&context);

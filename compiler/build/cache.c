@@ -42,7 +42,8 @@ static const char *key_of(kc_arena *arena, const kc_module *module, const kc_tas
             fingerprint(arena, "/proc/self/exe"), kc_build_llvm_version(),
             assembles && options->ptxas_version ? options->ptxas_version : "",
             assembles ? fingerprint(arena, options->ptxas) : "");
-    fprintf(out, "want %d explain %d whole %d\n", task->want, options->explain, !task->function);
+    fprintf(out, "want %d explain %d whole %d fusion %d\n", task->want, options->explain,
+            !task->function, !options->no_fusion);
     kc_module_print(module, out); // names the target too
     fclose(out);
     kcrt_sha256_hex(text, size, hash);

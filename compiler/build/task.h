@@ -29,7 +29,7 @@ typedef struct {
     const char *ptxas_version;
     const char *cache_dir;  // or NULL
     const char *dump_after; // pass, "all" or NULL
-    bool time_passes, explain;
+    bool time_passes, explain, no_fusion;
     const kc_pass *const *passes; // NULL-terminated; NULL: all of kc_pipeline
     bool unverified; // the module comes from text: check before each pass that it may run
 } kc_task_options;

@@ -126,7 +126,8 @@ static bool run_passes(worker *w) {
                                    .dump_context = w,
                                    .timed = timed,
                                    .timed_context = w,
-                                   .explain = w->options->explain};
+                                   .explain = w->options->explain,
+                                   .no_fusion = w->options->no_fusion};
     for (const kc_pass *const *pass = w->passes; *pass; pass++) {
         const kc_pass *const only[] = {*pass, NULL};
         send_text(w, KC_RECORD_STAGE, kc_arena_printf(w->arena, "pass %s", (*pass)->name));

@@ -7,13 +7,14 @@
 #include "passes/pass.h"
 
 typedef struct {
-    const char *output, *emit, *images, *dump, *host;
+    const char *output, *emit, *images, *dump, *host, *fusion;
     kc_texts targets, functions, models;
     kc_build_command o;
 } input;
 
 static const char *const image_names[] = {"auto", "ptx", "cubin", "both", NULL};
 static const char *const host_names[] = {"x86_64", "aarch64", NULL};
+static const char *const fusion_names[] = {"on", "off", NULL};
 
 // ---- options ------------------------------------------------------------------------------------
 
@@ -40,6 +41,8 @@ static int read_options(const kc_command *command, kc_arena *arena, int argc, ch
          "leave out the tensor IR, which device `ref` needs"},
         {"--host", KC_OPTION_TEXT, &in->host, "ARCH",
          "of --emit obj: x86_64 or aarch64 (default: this machine's)"},
+        {"--fusion", KC_OPTION_TEXT, &in->fusion, "on|off",
+         "off: every op becomes a kernel of its own; slow, for finding which op is wrong"},
         {"--dump-after", KC_OPTION_TEXT, &in->dump, "PASS[:DIR]",
          "print the IR after a pass, or `all`; with DIR: into files"},
         {"--time-passes", KC_OPTION_FLAG, &r->options.time_passes, NULL,
@@ -64,6 +67,7 @@ static int choose_emit(const kc_command *command, input *in) {
     kc_build_command *o = &in->o;
     int images = kc_choice(in->images ? in->images : "auto", image_names);
     int host = in->host ? kc_choice(in->host, host_names) : (int)kc_host_own();
+    int fusion = kc_choice(in->fusion ? in->fusion : "on", fusion_names);
     o->emit = kc_emit_kind_find(in->emit ? in->emit : "kcb");
     if (images < 0)
         return kc_usage_error(command, "--images is auto, ptx, cubin or both, not '%s'",
@@ -71,7 +75,10 @@ static int choose_emit(const kc_command *command, input *in) {
     if (host < 0) return kc_usage_error(command, "--host is x86_64 or aarch64, not '%s'", in->host);
     if (!o->emit)
         return kc_usage_error(command, "--emit is %s, not '%s'", kc_emit_kind_names, in->emit);
+    if (fusion < 0)
+        return kc_usage_error(command, "--fusion is on or off, not '%s'", in->fusion);
     o->host = (kc_host)host;
+    o->request.options.no_fusion = fusion;
     o->request.images = images == 3 ? KC_IMAGES_BOTH : (kc_images_choice)images;
     o->request.single = o->emit->form == KC_EMIT_SINGLE ? o->emit->single : 0;
     o->request.only_kind = o->emit->kind;

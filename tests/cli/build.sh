@@ -19,6 +19,7 @@ check option_without_value 2 'usage' "$KC" build "$M" -o x.kcb --target
 check bad_number 2 'whole number' "$KC" build "$M" --target cuda:sm_80 -o x.kcb -j many
 check bad_images 2 'auto, ptx, cubin or both' "$KC" build "$M" --target cuda:sm_80 -o x.kcb --images all
 check bad_emit 2 'kcb, obj' "$KC" build "$M" --target cuda:sm_80 -o x.kcb --emit exe
+check bad_fusion 2 'on or off' "$KC" build "$M" --target cuda:sm_80 -o x.kcb --fusion no
 check bad_pass 2 'decompose simplify' "$KC" build "$M" --target cuda:sm_80 -o x.kcb --dump-after nothing
 check too_many 2 'too many' "$KC" build "$M" "$M" --target cuda:sm_80 -o x.kcb
 check unknown_arch 2 'sm_80.*sm_90a' "$KC" build "$M" --target cuda:sm_81 -o x.kcb
@@ -56,6 +57,9 @@ for kind in ptx llvm tile tensor c obj; do
     true_that "emit_${kind}_has_something" test -s e.$kind
 done
 for kind in asm hsaco; do check "emit_$kind" 0 '' "$KC" build "$M" --target hip:gfx1100 --emit $kind -o e.$kind; done
+"$KC" build "$M" --target cuda:sm_80 --emit tile --fusion on -o e.on && "$KC" build "$M" --target cuda:sm_80 --emit tile --fusion off -o e.off
+true_that fusion_is_on cmp -s e.on e.tile
+true_that off_makes_more_kernels test "$(grep -c ' kernel ' e.off)" -gt "$(grep -c ' kernel ' e.on)"
 check emit_to_folder 0 '' "$KC" build "$M" --target cuda:sm_80 --target cuda:sm_90 --emit ptx -o dir/
 true_that a_file_a_target test -s dir/several.sm_80.ptx -a -s dir/several.sm_90.ptx
 "$KC" build "$M" --target cuda:sm_80 --emit ptx > stdout.ptx && same ptx_on_stdout stdout.ptx e.ptx

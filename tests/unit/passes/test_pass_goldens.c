@@ -1,5 +1,5 @@
 // Goldens of passes: tests/golden/passes/NAME.in starts with "// passes: a,b"; NAME.out is the module after them, or, when
-// they fail, NAME.err the diagnostics. UPDATE=1 rewrites; ONLY=NAME runs one.
+// they fail, NAME.err the diagnostics. A second line "// fusion: off" is that option. UPDATE=1 rewrites; ONLY=NAME runs one.
 #include "passes/pass.h"
 
 #include <dirent.h>
@@ -49,7 +49,7 @@ static char *run_case(const char *name, const char *text, bool *failed) {
         const char *list = text + strlen("// passes: "), *error = NULL;
         const kc_pass **passes = kc_pipeline_parse(arena, kc_arena_strndup(arena, list, strcspn(list, "\n")), diag);
         const kc_target *target = module->target ? kc_target_parse_one(arena, module->target, &error) : NULL;
-        kc_pipeline_options options = {0};
+        kc_pipeline_options options = {.no_fusion = strstr(text, "\n// fusion: off\n") != NULL};
         if (passes && kc_pipeline_run(passes, module, target, diag, &options)) {
             *failed = false;
             out = kc_module_to_text(module, &size);
