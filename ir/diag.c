@@ -74,6 +74,46 @@ int kc_diag_count(const kc_diag *diag) {
     return diag->count;
 }
 
+// ---- several readings of one text
+
+// The entry of the other sink that says the same, or -1.
+static int find_same(const kc_diag *diag, const entry *e) {
+    for (int i = 0; i < diag->n; i++) {
+        const entry *other = &diag->entries[i];
+        if (other->severity == e->severity && other->loc.line == e->loc.line &&
+            other->loc.column == e->loc.column && !strcmp(other->text, e->text))
+            return i;
+    }
+    return -1;
+}
+
+// Where the entry of reading `first` is new: " (in f_f16, f_i8)", or "" when all have it. NULL: an
+// earlier reading has told it.
+static const char *who_has(kc_diag *into, int n, kc_diag *const *readings, const char *const *names,
+                           int first, const entry *e) {
+    const char *list = "";
+    int having = 0;
+    for (int r = 0; r < n; r++) {
+        if (r != first && find_same(readings[r], e) < 0) continue;
+        if (r < first) return NULL;
+        list = kc_arena_printf(into->arena, "%s%s%s", list, having++ ? ", " : "", names[r]);
+    }
+    return having == n ? "" : kc_arena_printf(into->arena, " (in %s)", list);
+}
+
+void kc_diag_merge(kc_diag *into, int n, kc_diag *const *readings, const char *const *names) {
+    for (int r = 0; r < n; r++) {
+        bool told = false;
+        for (int i = 0; i < readings[r]->n; i++) {
+            const entry *e = &readings[r]->entries[i];
+            const char *who = e->severity == KC_NOTE ? ""
+                                                     : who_has(into, n, readings, names, r, e);
+            if (e->severity != KC_NOTE) told = who != NULL;
+            if (told) kc_report(into, e->severity, e->loc, "%s%s", e->text, who);
+        }
+    }
+}
+
 // ---- source order: groups of an entry and its notes, by line and column, stable; no location
 // comes last
 

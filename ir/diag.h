@@ -20,6 +20,8 @@ kc_diag *kc_diag_create(kc_arena *, const char *file, const char *source, size_t
 void kc_report(kc_diag *, kc_severity, kc_loc, const char *format, ...) __attribute__((format(printf, 4, 5)));
 int kc_diag_errors(const kc_diag *);                 // number of errors so far
 int kc_diag_count(const kc_diag *);                  // all entries; past 100 errors further ones are counted, not kept
+// Reports what n readings of one text found, each entry once: with the names of those that have it when not all do.
+void kc_diag_merge(kc_diag *into, int n, kc_diag *const *readings, const char *const *names);
 void kc_diag_print(const kc_diag *, FILE *);         // in source order, notes after the entry they follow
 void kc_diag_print_json(const kc_diag *, FILE *);    // [{"file","line","column","severity","text"}]
 

@@ -210,14 +210,38 @@ static const char *list_functions(const kc_build_run *run) {
     return known;
 }
 
+// Functions that are named like instances of `name`: f_f16 for f. NULL: there are none.
+static const char *list_instances(const kc_build_run *run, const char *name) {
+    const char *known = NULL;
+    size_t n = strlen(name);
+    KC_FOR_OPS (func, run->module->body) {
+        const char *instance = kc_func_name(func);
+        if (strncmp(instance, name, n) != 0 || instance[n] != '_') continue;
+        if (known && strlen(known) > 1000) return kc_arena_printf(run->arena, "%s ...", known);
+        known = kc_arena_printf(run->arena, "%s%s%s", known ? known : "", known ? " " : "",
+                                instance);
+    }
+    return known;
+}
+
+static void report_no_function(kc_build_run *run, const char *name) {
+    const char *instances = list_instances(run, name);
+    if (instances)
+        kc_report(run->diag, KC_ERROR, nowhere,
+                  "--function %s: the model has no such function; did you mean: %s", name,
+                  instances);
+    else
+        kc_report(run->diag, KC_ERROR, nowhere,
+                  "--function %s: the model has no such function; it has: %s", name,
+                  list_functions(run));
+}
+
 static bool check_functions(kc_build_run *run) {
     bool ok = true;
     for (int i = 0; i < run->request->n_functions; i++) {
         const char *name = run->request->functions[i];
         if (kc_func_find(run->module, name)) continue;
-        kc_report(run->diag, KC_ERROR, nowhere,
-                  "--function %s: the model has no such function; it has: %s", name,
-                  list_functions(run));
+        report_no_function(run, name);
         ok = false;
     }
     KC_FOR_OPS (func, run->module->body) {

@@ -58,7 +58,9 @@ kc_name *kc_body_lookup(kc_function *fn, const kc_ast *ast) {
     }
     bool many = kc_diag_errors(fn->diag) > MANY_ERRORS;
     const kc_statement *later = many ? NULL : find_statement(fn, ast->text);
-    if (later)
+    if (kc_types_parameter(fn, ast->text))
+        KC_FN_ERROR(fn, ast->loc, "'%s' is an element type, not a value", ast->text);
+    else if (later)
         KC_FN_ERROR(fn, ast->loc, "'%s' is used before it is assigned, on line %u", ast->text,
                     later->loc.line);
     else {
@@ -80,16 +82,19 @@ static bool is_word(const char *text) {
 static bool check_free(kc_function *fn, const kc_statement *statement) {
     const kc_dim *dim = find_dim(fn, statement->name);
     const kc_name *name = find(fn, statement->name);
+    const kc_type_parameter *type = kc_types_parameter(fn, statement->name);
     if (is_word(statement->name))
         KC_FN_ERROR(fn, statement->loc, "'%s' is a word of the language; choose another name",
                     statement->name);
-    else if (dim || name) {
+    else if (dim || name || type) {
         KC_FN_ERROR(fn, statement->loc,
                     "'%s' is already the name of %s: each name is assigned once", statement->name,
-                    dim           ? "a dimension"
+                    type          ? "an element type"
+                    : dim         ? "a dimension"
                     : name->input ? "an input"
                                   : "another statement");
-        kc_report(fn->diag, KC_NOTE, dim ? dim->loc : name->loc, "that one is here");
+        kc_report(fn->diag, KC_NOTE, type ? type->loc : dim ? dim->loc : name->loc,
+                  "that one is here");
     } else return true;
     return false;
 }

@@ -47,6 +47,8 @@ const char *kc_call_string(kc_call *call, int i, const char *otherwise) {
     const kc_ast *ast = call->given[i];
     if (!ast) return otherwise;
     if (ast->kind == KC_AST_STRING) return ast->text;
+    if (ast->kind == KC_AST_NAME && kc_types_parameter(call->fn, ast->text))
+        return ast->text; // an element type's name needs no quotes
     KC_CALL_ERROR(call, ast->loc, "'%s' must be a string%s%s%s", call->names[i],
                   ast->kind == KC_AST_NAME ? ", such as \"" : "",
                   ast->kind == KC_AST_NAME ? ast->text : "", ast->kind == KC_AST_NAME ? "\"" : "");

@@ -22,6 +22,11 @@ static kc_dim *add(kc_function *fn, const char *name, kc_loc loc) {
                     (int)KC_MODEL_MAX_SYMBOLS);
         return NULL;
     }
+    const kc_type_parameter *type = kc_types_parameter(fn, name);
+    if (type) {
+        KC_FN_ERROR(fn, loc, "'%s' is an element type and cannot be a dimension", name);
+        kc_report(fn->diag, KC_NOTE, type->loc, "it is declared here");
+    }
     kc_dim *dim = KC_NEW(fn->arena, kc_dim);
     *dim = (kc_dim){.name = name, .loc = loc, .facts = default_facts, .symbol = -1};
     fn->dims[fn->n_dims++] = dim;

@@ -105,13 +105,21 @@ static kc_function *create(kc_model *model, const char *name, kc_loc loc) {
     return fn;
 }
 
-void kc_function_read(kc_model *model, const kc_yaml *key, const kc_yaml *value) {
-    const char *name = kc_model_name(model, key, "the name of a function");
-    const kc_yaml *map = kc_model_map(model, value, "a function");
-    if (!name || !map) return;
-    kc_function *fn = create(model, name, key->loc);
-    kc_model_check_keys(model, map, "a function", "doc dims inputs outputs body schedule fast",
-                        "types constants inouts");
+static void warn_unused_types(const kc_function *fn) {
+    for (int i = 0; i < fn->n_types; i++)
+        if (!fn->types[i].used)
+            kc_report(fn->diag, KC_WARNING, fn->types[i].loc,
+                      "'%s' stands for no element type of the function: its instances are alike",
+                      fn->types[i].name);
+}
+
+void kc_function_read_instance(kc_model *model, const char *name, kc_loc loc, const kc_yaml *map,
+                               int n, const kc_type_parameter *types) {
+    kc_function *fn = create(model, name, loc);
+    if (n) memcpy(fn->types, types, sizeof *types * (size_t)n);
+    fn->n_types = n;
+    kc_model_check_keys(model, map, "a function",
+                        "doc types dims inputs outputs body schedule fast", "constants inouts");
     read_options(fn, map);
     const kc_yaml *dims = kc_yaml_find(map, "dims"), *schedule = kc_yaml_find(map, "schedule");
     if (dims) kc_dims_read(fn, dims);
@@ -124,4 +132,5 @@ void kc_function_read(kc_model *model, const kc_yaml *key, const kc_yaml *value)
     kc_body_run(fn);
     if (schedule) kc_schedule_read(fn, schedule);
     kc_body_return(fn);
+    if (kc_diag_errors(fn->diag) == fn->errors_before) warn_unused_types(fn);
 }

@@ -18,7 +18,19 @@ typedef struct {
     kc_diag *diag;
     kc_source source;
     kc_module *module;
+    kc_map *functions; // name -> kc_loc
+    int n_functions;
 } kc_model;
+
+// A name of the key `types`, in one instance of the function: it stands for an element type.
+typedef struct {
+    const char *name;
+    kc_loc loc;
+    const char *dtype; // as text: an instance reports a type that is not built
+    bool used;
+} kc_type_parameter;
+
+enum { KC_MAX_TYPE_PARAMETERS = 4, KC_MAX_INSTANCES = 64 };
 
 // A dimension or stride name.
 typedef struct {
@@ -82,6 +94,8 @@ typedef struct {
     kc_model *model;
     const char *name;
     kc_loc loc;
+    kc_type_parameter types[KC_MAX_TYPE_PARAMETERS];
+    int n_types;
 
     kc_dim *dims[KC_MODEL_MAX_SYMBOLS];
     int n_dims;
@@ -116,8 +130,16 @@ bool kc_model_bool(kc_model *, const kc_yaml *, const char *what, bool *out);
 const kc_yaml *kc_model_map(kc_model *, const kc_yaml *,
                             const char *what); // NULL: not a map (null is an empty map)
 
-// ---- function.c
+// ---- instances.c
+// A function of the file: one, or an instance for each combination of its element types.
 void kc_function_read(kc_model *, const kc_yaml *key, const kc_yaml *value);
+// The parameter that the name stands for, NULL when it is none; it counts as used.
+kc_type_parameter *kc_types_parameter(kc_function *, const char *name);
+
+// ---- function.c
+// Reads the function into the module, with the element types given (names as in the file).
+void kc_function_read_instance(kc_model *, const char *name, kc_loc, const kc_yaml *map, int n,
+                               const kc_type_parameter *);
 
 // ---- dims.c
 void kc_dims_read(kc_function *, const kc_yaml *); // the key `dims`

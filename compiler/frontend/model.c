@@ -181,6 +181,7 @@ kc_module *kc_frontend_load(kc_arena *arena, const char *file_name, const char *
     check_version(&model, root);
     const char *name = module_name(&model, root, file_name);
     model.module = kc_module_create(arena, name ? name : "model");
+    model.functions = kc_map_create(arena);
     read_functions(&model, root);
     return kc_diag_errors(diag) > before ? NULL : model.module;
 }

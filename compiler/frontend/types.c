@@ -22,6 +22,8 @@ static const char *other_name(const char *name) {
 }
 
 kc_dtype kc_types_dtype(kc_function *fn, kc_loc loc, const char *name) {
+    kc_type_parameter *parameter = kc_types_parameter(fn, name);
+    if (parameter) name = parameter->dtype;
     kc_dtype dtype = kc_dtype_find(name, strlen(name));
     if (dtype != KC_DTYPE_NONE && kc_dtype_table[dtype].built) return dtype;
     if (dtype != KC_DTYPE_NONE) {
@@ -32,6 +34,8 @@ kc_dtype kc_types_dtype(kc_function *fn, kc_loc loc, const char *name) {
     kc_suggest_start(&suggest, name);
     for (int i = 0; i < KC_DTYPE_COUNT; i++)
         kc_suggest_offer(&suggest, kc_dtype_table[i].name);
+    for (int i = 0; i < fn->n_types; i++)
+        kc_suggest_offer(&suggest, fn->types[i].name);
     if (other_name(name)) suggest.best = other_name(name);
     KC_FN_ERROR(fn, loc, "unknown element type '%.64s'%s", name,
                 kc_suggest_text(&suggest, fn->arena));
@@ -189,12 +193,15 @@ static const kc_argument *find_argument(const kc_function *fn, const char *name,
 static void check_name(kc_function *fn, const kc_argument *argument) {
     const kc_dim *dim = kc_map_get_text(fn->dim_map, argument->name, strlen(argument->name));
     const kc_argument *before = find_argument(fn, argument->name, argument);
-    if (!dim && !before) return;
+    const kc_type_parameter *type = kc_types_parameter(fn, argument->name);
+    if (!dim && !before && !type) return;
     KC_FN_ERROR(fn, argument->loc, "'%s' is already the name of %s", argument->name,
-                dim              ? "a dimension"
+                type             ? "an element type"
+                : dim            ? "a dimension"
                 : before->output ? "an output"
                                  : "an input");
-    kc_report(fn->diag, KC_NOTE, dim ? dim->loc : before->loc, "that one is here");
+    kc_report(fn->diag, KC_NOTE, type ? type->loc : dim ? dim->loc : before->loc,
+              "that one is here");
 }
 
 static bool check_stride(kc_function *fn, const kc_argument *argument, int d,
