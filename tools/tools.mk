@@ -18,9 +18,17 @@ lint:
 	  cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr -D_GNU_SOURCE -I. ir passes runtime compiler/frontend compiler/package; \
 	else echo "skip cppcheck: not installed"; fi
 
-docs: docs/OPS.md
-docs/OPS.md: ir/ops.def tools/ops_doc.awk
-	awk -f tools/ops_doc.awk ir/ops.def > $@.tmp && mv $@.tmp $@
+OPS_REFERENCE := $(BUILD)/tools/ops_reference
+unit: $(OPS_REFERENCE)
+$(OPS_REFERENCE): $(BUILD)/obj/tools/ops_reference.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $<
+
+docs: docs/OPS.md docs/IR_OPS.md
+docs/OPS.md: $(OPS_REFERENCE) compiler/frontend/op_examples.txt
+	$(OPS_REFERENCE) > $@.tmp && mv $@.tmp $@
+docs/IR_OPS.md: ir/ops.def tools/ir_ops.awk
+	awk -f tools/ir_ops.awk ir/ops.def > $@.tmp && mv $@.tmp $@
 
 # What needs a GPU: each package of the examples on the first real device.
 device: all

@@ -1,9 +1,9 @@
-# ir/ops.def -> docs/OPS.md: one table for each section of the op table. A row is
+# ir/ops.def -> docs/IR_OPS.md: one table for each section of the op table. A row is
 # OP(ID, "name", LEVELS, "operands", "attributes", RULE, DOMAIN, TRAITS, "meaning"), so that quotes divide it.
 BEGIN {
     FS = "\""
     print "# Ops of the IR\n"
-    print "Made by `make docs` from `ir/ops.def`; edit that. `docs/IR.md` describes the text form, `docs/MODEL.md` the ops of model files.\n"
+    print "Made by `make docs` from `ir/ops.def`; edit that. `docs/IR.md` describes the text form, `docs/OPS.md` the ops of model files.\n"
     print "Operands: `name*` any number, `name?` none or one. Attributes: `name?` may be absent. Levels: *composite* as the frontend"
     print "leaves it, *tensor* after `decompose`, *tile* after `tile`, *layout* after `layout`."
 }
@@ -33,7 +33,7 @@ function cell(text) { gsub(/\|/, "\\|", text); return text }
     print "| --- | --- | --- | --- | --- | --- |"
 }
 /^OP\(/ {
-    if (NF != 9) { print "tools/ops_doc.awk: ir/ops.def:" NR ": a row has four strings" > "/dev/stderr"; exit 1 }
+    if (NF != 9) { print "tools/ir_ops.awk: ir/ops.def:" NR ": a row has four strings" > "/dev/stderr"; exit 1 }
     printf "| `%s` | %s | %s | %s | %s | %s |\n", $2, code($4), code($6), level($3), traits($7), cell($8)
     rows++
 }
