@@ -7,8 +7,8 @@
 #include <string.h>
 
 const kc_dtype_info kc_dtype_table[KC_DTYPE_COUNT] = {
-#define X(name, bits, class, dl_code, dl_bits, exponent, mantissa, built)                          \
-    [KC_##name] = {#name, bits, KC_CLASS_##class, dl_code, dl_bits, exponent, mantissa, built},
+#define X(name, bits, class, dl_code, dl_bits, exponent, mantissa)                                 \
+    [KC_##name] = {#name, bits, KC_CLASS_##class, dl_code, dl_bits, exponent, mantissa},
     KC_DTYPES(X)
 #undef X
 };
@@ -23,19 +23,20 @@ kc_dtype kc_dtype_find(const char *name, size_t length) {
 
 // ---- the rules of the model language ------------------------------------------------------------
 
-// The least float that holds every value of an integer type of at most that many bits, as NumPy
-// sees it: 16-bit floats for 8-bit integers, f32 for i16, f64 for the rest.
+// The least float that holds every value of both, as NumPy sees it: 16-bit floats for integers of
+// up to 8 bits, f32 for i16, f64 for the rest.
 static kc_dtype promote_float_integer(kc_dtype f, kc_dtype i) {
     int bits = kc_dtype_table[i].bits;
     if (bits > 16 || f == KC_f64) return KC_f64;
     if (bits > 8 || f == KC_f32) return KC_f32;
+    if (f == KC_f8e8m0) return KC_bf16; // its exponents are those of f32
     return kc_dtype_table[f].bits == 16 ? f : KC_f16;
 }
 
 static kc_dtype promote_floats(kc_dtype a, kc_dtype b) {
     int wide = kc_dtype_table[a].bits, narrow = kc_dtype_table[b].bits;
-    if (wide == narrow || wide < 16) return KC_f32; // two formats of one size: f16 and bf16, two f8
-    return a;
+    // Two formats that do not hold each other: f16 and bf16, two f8, f16 and f8e8m0.
+    return wide == narrow || wide < 16 || (a == KC_f16 && b == KC_f8e8m0) ? KC_f32 : a;
 }
 
 static kc_dtype promote_integers(kc_dtype a, kc_dtype b) {
@@ -280,4 +281,63 @@ int64_t kc_dtype_saturate(kc_dtype t, double v) {
     double end = power_of_two(bits); // the first value that is too large
     int64_t most = (int64_t)((UINT64_C(1) << bits) - 1), least = sign ? -most - 1 : 0;
     return v >= end ? most : v <= (double)least ? least : (int64_t)v;
+}
+
+// ---- arrays -------------------------------------------------------------------------------------
+
+static size_t byte_of(kc_dtype t, int64_t i) {
+    return (size_t)(kc_dtype_is_packed(t) ? i / 2 : i * kc_dtype_bytes(t));
+}
+
+static unsigned char nibble_of(const void *array, int64_t i) {
+    return (unsigned char)(((const unsigned char *)array)[i / 2] >> (i % 2 ? 4 : 0) & 0xf);
+}
+
+static void put_nibble(void *array, int64_t i, unsigned v) {
+    unsigned char *byte = (unsigned char *)array + i / 2;
+    *byte = (unsigned char)(i % 2 ? (*byte & 0x0f) | v << 4 : (*byte & 0xf0) | v);
+}
+
+double kc_dtype_get(kc_dtype t, const void *array, int64_t i) {
+    unsigned char nibble;
+    if (!kc_dtype_is_packed(t)) return kc_dtype_load(t, (const char *)array + byte_of(t, i));
+    nibble = nibble_of(array, i);
+    return kc_dtype_load(t, &nibble);
+}
+
+int64_t kc_dtype_get_i64(kc_dtype t, const void *array, int64_t i) {
+    unsigned char nibble;
+    if (!kc_dtype_is_packed(t)) return kc_dtype_load_i64(t, (const char *)array + byte_of(t, i));
+    nibble = nibble_of(array, i);
+    return kc_dtype_load_i64(t, &nibble);
+}
+
+static bool keeps_infinity(kc_dtype t, double v) {
+    return isinf(v) && formats[t].saturates && formats[t].special == IEEE;
+}
+
+void kc_dtype_put(kc_dtype t, void *array, int64_t i, double v) {
+    unsigned char nibble = 0, *at = (unsigned char *)array + byte_of(t, i);
+    if (kc_dtype_is_packed(t)) {
+        kc_dtype_store(t, &nibble, v);
+        put_nibble(array, i, nibble);
+    } else if (keeps_infinity(t, v)) { // of 8 bits
+        *at = (unsigned char)((formats[t].largest + 1) | (v < 0 ? 0x80 : 0));
+    } else {
+        kc_dtype_store(t, at, v);
+    }
+}
+
+void kc_dtype_put_i64(kc_dtype t, void *array, int64_t i, int64_t v) {
+    unsigned char nibble = 0;
+    if (!kc_dtype_is_packed(t)) {
+        kc_dtype_store_i64(t, (char *)array + byte_of(t, i), v);
+        return;
+    }
+    kc_dtype_store_i64(t, &nibble, v);
+    put_nibble(array, i, nibble);
+}
+
+double kc_dtype_represent(kc_dtype t, double v) {
+    return keeps_infinity(t, v) ? v : kc_dtype_round(t, v);
 }

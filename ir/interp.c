@@ -96,9 +96,14 @@ void kc_interp_block(kc_interp *m, const kc_block *block, int n_results,
 // ---- arguments ----------------------------------------------------------------------------------
 
 // What was a cast's result goes out as the cast's operand, which the output's rounding then rounds.
+// Where that is not a matter of distance, the result goes out: types below 16 bits saturate, lack
+// NaN (f4e2m1) or a sign (f8e8m0).
 static kc_number before_rounding(const kc_interp_value *v, int64_t i, const kc_precision *p) {
     const kc_interp_value *from = v->unrounded ? v->unrounded : v;
-    return kc_number_in_range(kc_interp_number(from, i), p);
+    kc_number x = kc_interp_number(from, i);
+    bool narrow = from != v && kc_dtype_bits(v->elem) < 16;
+    bool far = !isfinite(x.v) || (v->elem == KC_f8e8m0 && x.v - x.e < 0);
+    return narrow && far ? kc_number_to_float(x, from->elem, v->elem) : kc_number_in_range(x, p);
 }
 
 static void store(const kc_interp_value *v, const kc_interp_array *array, double *values,
@@ -109,10 +114,11 @@ static void store(const kc_interp_value *v, const kc_interp_array *array, double
         kc_number x = {0, v->e ? v->e[i] : 0};
         if (v->f) {
             x = before_rounding(v, i, &p);
-            kc_dtype_store(v->elem, c.at, x.v);
+            double rounded = v->unrounded ? kc_dtype_round(v->elem, x.v) : x.v;
+            kc_dtype_put(v->elem, array->data, c.at, rounded);
         } else {
             x.v = (double)v->i[i];
-            kc_dtype_store_i64(v->elem, c.at, v->i[i]);
+            kc_dtype_put_i64(v->elem, array->data, c.at, v->i[i]);
         }
         if (values) values[i] = x.v;
         if (bounds) bounds[i] = x.e;

@@ -66,12 +66,10 @@ void kc_interp_bind(kc_interp *m, const kc_interp_arguments *call) {
 // ---- elements -----------------------------------------------------------------------------------
 
 kc_interp_cursor kc_interp_start(const kc_interp_array *array) {
-    kc_interp_cursor c = {.at = array->data, .array = array};
-    int64_t strides[KC_MAX_RANK];
-    kc_interp_strides(array->rank, array->shape, strides);
-    for (int d = 0; d < array->rank; d++)
-        c.strides[d] =
-            (array->strides ? array->strides[d] : strides[d]) * kc_dtype_bytes(array->type);
+    kc_interp_cursor c = {.array = array};
+    kc_interp_strides(array->rank, array->shape, c.strides);
+    for (int d = 0; array->strides && d < array->rank; d++)
+        c.strides[d] = array->strides[d];
     return c;
 }
 
@@ -88,8 +86,8 @@ kc_interp_value *kc_interp_load(kc_interp *m, const kc_op *op, const kc_interp_a
     kc_interp_value *v = kc_interp_make(m, op, array->type, array->rank, array->shape);
     kc_interp_cursor c = kc_interp_start(array);
     for (int64_t i = 0; i < v->n; i++, kc_interp_advance(&c)) {
-        if (v->f) v->f[i] = kc_dtype_load(v->elem, c.at);
-        else v->i[i] = kc_dtype_load_i64(v->elem, c.at);
+        if (v->f) v->f[i] = kc_dtype_get(v->elem, array->data, c.at);
+        else v->i[i] = kc_dtype_get_i64(v->elem, array->data, c.at);
     }
     return v;
 }

@@ -96,8 +96,8 @@ void kc_interp_bind(
     const kc_interp_arguments *); // values for the symbols of m->pool; checks the arguments
 
 typedef struct {
-    char *at;
-    int64_t index[KC_MAX_RANK], strides[KC_MAX_RANK]; // strides in bytes
+    int64_t at; // offset in elements
+    int64_t index[KC_MAX_RANK], strides[KC_MAX_RANK];
     const kc_interp_array *array;
 } kc_interp_cursor;
 kc_interp_cursor kc_interp_start(const kc_interp_array *);

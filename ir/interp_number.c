@@ -13,8 +13,12 @@ kc_precision kc_number_precision(kc_dtype type) {
     case KC_f16: return (kc_precision){type, 0x1p-11, 0x1p-25, 65520, 0x1p-53, false};
     case KC_bf16: return (kc_precision){type, 0x1p-8, 0x1p-134, 0x1.ffp127, 0x1p-53, false};
     // The reference rounds where an implementation does, so both errors count.
-    default: return (kc_precision){KC_f64, 0x1p-52, 0x1p-1074, INFINITY, 0x1p-53, false};
+    case KC_f64: return (kc_precision){type, 0x1p-52, 0x1p-1074, INFINITY, 0x1p-53, false};
+    default: break;
     }
+    // Nothing is computed in narrower types: they are cast to, moved, compared.
+    double unit = ldexp(0.5, -kc_dtype_table[type].mantissa_bits);
+    return (kc_precision){type, unit, kc_dtype_ulp(type, 0) / 2, INFINITY, 0x1p-53, false};
 }
 
 // The power of two at or below |x|; 0 for denormals and 0, infinity for infinity.
@@ -59,7 +63,12 @@ kc_number kc_number_rounded(double v, double spread, const kc_precision *p) {
     return kc_number_in_range((kc_number){v, isnan(e) ? INFINITY : e}, p);
 }
 
+static bool is_narrow(const kc_precision *p) {
+    return kc_dtype_bits(p->type) < 16;
+}
+
 kc_number kc_number_literal(double v, const kc_precision *p) {
+    if (is_narrow(p)) return exact(kc_dtype_represent(p->type, v));
     return kc_number_rounded(v, 0, p);
 }
 
@@ -148,8 +157,9 @@ static kc_number op_round(const kc_number *x, const kc_precision *p) {
 static kc_number op_abs(const kc_number *x, const kc_precision *p) {
     return (void)p, (kc_number){fabs(x->v), x->e};
 }
+// fnuz types have no negative zero.
 static kc_number op_neg(const kc_number *x, const kc_precision *p) {
-    return (void)p, (kc_number){-x->v, x->e};
+    return (kc_number){is_narrow(p) ? kc_dtype_represent(p->type, -x->v) : -x->v, x->e};
 }
 
 // ---- arithmetic ---------------------------------------------------------------------------------
@@ -368,6 +378,7 @@ int64_t kc_integer_wrap(kc_dtype t, int64_t v) {
     case KC_i16: return (int16_t)v;
     case KC_i8: return (int8_t)v;
     case KC_u8: return (uint8_t)v;
+    case KC_i4: return (int64_t)((uint64_t)v << 60) >> 60;
     case KC_bool: return v & 1;
     default: return v;
     }
@@ -533,15 +544,20 @@ kc_integer kc_integer_select(kc_integer c, kc_integer a, kc_integer b) {
 
 // ---- casts --------------------------------------------------------------------------------------
 
+static bool widens(kc_dtype from, kc_dtype to) {
+    if (from == KC_f8e8m0 && to == KC_f16) return false; // the range is wider
+    return to == from || (kc_dtype_bits(to) > kc_dtype_bits(from) && kc_dtype_bits(to) >= 16);
+}
+
 // Rounding is monotone: the ends of the interval, rounded, bound what comes out.
 kc_number kc_number_to_float(kc_number x, kc_dtype from, kc_dtype to) {
-    bool widens = kc_dtype_table[to].bits > kc_dtype_table[from].bits || to == from;
-    if (widens) return x;
+    if (widens(from, to)) return x;
     double v = kc_dtype_round(to, x.v);
     if (isinf(x.e)) return unknown(v);
-    if (x.e == 0 || isnan(v)) return exact(v);
+    if (x.e == 0) return exact(v);
     double low = kc_dtype_round(to, x.v - x.e), high = kc_dtype_round(to, x.v + x.e);
-    if (low == high) return exact(v);
+    if (isnan(low) != isnan(v) || isnan(high) != isnan(v)) return unknown(v); // f8e8m0 of either sign
+    if (isnan(v) || low == high) return exact(v);
     return (kc_number){v, isinf(low) || isinf(high) ? INFINITY : fmax(high - v, v - low)};
 }
 
@@ -556,10 +572,12 @@ kc_integer kc_number_to_integer(kc_number x, kc_dtype to) {
 }
 
 kc_number kc_integer_to_float(kc_integer x, kc_dtype to) {
-    unsigned char cell[8];
+    unsigned char cell[8] = {0};
     kc_dtype_store_i64(to, cell, x.v);
     double v = kc_dtype_load(to, cell);
-    return (kc_number){v, x.e == 0 ? 0 : x.e + kc_dtype_ulp(to, fabs(v) + x.e)};
+    if (x.e == 0) return exact(v);
+    if (to == KC_f8e8m0) return unknown(v);
+    return (kc_number){v, x.e + kc_dtype_ulp(to, fabs(v) + x.e)};
 }
 
 kc_integer kc_integer_to_integer(kc_integer x, kc_dtype to) {

@@ -197,7 +197,7 @@ kc_interp_value *kc_interp_reduce_by(kc_interp *m, const kc_op *op, kc_opcode co
                                      kc_interp_value *x, const bool *reduced, bool keep) {
     double init = code == KC_OP_ADD   ? 0
                   : code == KC_OP_MUL ? 1
-                  : code == KC_OP_MAX ? -INFINITY
+                  : code == KC_OP_MAX ? (x->elem == KC_f8e8m0 ? 0 : -INFINITY)
                                       : INFINITY;
     return reduce_by(m, op, code, x, reduced, keep, init);
 }

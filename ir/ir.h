@@ -173,11 +173,12 @@ typedef enum {
 
 // Element types an elementwise op accepts.
 typedef enum {
-    KC_DOMAIN_ANY,     // every built type
+    KC_DOMAIN_ANY,     // every type
     KC_DOMAIN_REAL,    // f32 f64
-    KC_DOMAIN_FLOAT,   // f16 bf16 f32 f64
+    KC_DOMAIN_FLOAT,   // floats of every width
     KC_DOMAIN_NUMBER,  // f32 f64 and integers: arithmetic
     KC_DOMAIN_ORDERED, // floats of every width and integers, bool: min max abs compare
+    KC_DOMAIN_SIGNED,  // the same but f8e8m0, which has no sign: neg
     KC_DOMAIN_INTEGER,
     KC_DOMAIN_BOOL,    // bool, and integers bitwise
     KC_DOMAIN_NONE,
@@ -223,6 +224,10 @@ int64_t kc_tile_elements(const kc_type *);
 const kc_expr *kc_type_stride(kc_expr_pool *, const kc_type *, int d);
 int kc_type_unit_stride(kc_expr_pool *, const kc_type *); // the last dimension whose stride is 1; -1: none. TENSOR only
 const kc_expr *kc_type_elements(kc_expr_pool *, const kc_type *);
+const kc_expr *kc_type_bytes(kc_expr_pool *, const kc_type *); // of a contiguous tensor
+// Why a tensor in memory cannot have that type: 4-bit elements are packed along a last dimension, which is even and has
+// stride 1; other strides are even. NULL: it can. Values inside a kernel have any shape.
+const char *kc_type_packing(kc_expr_pool *, const kc_type *);
 
 // ---- building and rewriting --------------------------------------------------------------------------------------
 

@@ -75,11 +75,11 @@ static char *workspace_at(planner *p, const kc_op *op, const kc_type *type) {
     int64_t offset = kc_interp_eval(p->m, op, kc_attr_expr(op, KC_ATTR_OFFSET)), shape[KC_MAX_RANK];
     for (int d = 0; d < type->rank; d++)
         shape[d] = kc_interp_eval(p->m, op, type->shape[d]);
-    int64_t bytes = kc_interp_elements(p->m, op, type->rank, shape) * kc_dtype_bytes(type->elem);
+    int64_t bytes = kc_dtype_size(type->elem, kc_interp_elements(p->m, op, type->rank, shape));
     if (offset < 0 || bytes > p->workspace_bytes || offset > p->workspace_bytes - bytes)
         kc_interp_fail(p->m, op, "%lld bytes at %lld lie outside the workspace of %lld",
                        (long long)bytes, (long long)offset, (long long)p->workspace_bytes);
-    if (offset % kc_dtype_bytes(type->elem))
+    if (offset % kc_dtype_unit(type->elem))
         kc_interp_fail(p->m, op, "offset %lld is not aligned", (long long)offset);
     return p->workspace + offset;
 }
@@ -159,8 +159,9 @@ static void store_result(planner *p, const kc_op *kernel, const kc_interp_value 
     if (v->n != kc_interp_elements(p->m, kernel, b->rank, b->shape))
         kc_interp_fail(p->m, kernel, "a result has not the shape of its output");
     for (int64_t i = 0; i < v->n; i++, kc_interp_advance(&c)) {
-        if (v->f) kc_dtype_store(v->elem, c.at, v->f[i]);
-        else kc_dtype_store_i64(v->elem, c.at, v->i[i]);
+        double x = !v->f ? 0 : v->unrounded ? kc_dtype_round(v->elem, v->f[i]) : v->f[i];
+        if (v->f) kc_dtype_put(v->elem, b->data, c.at, x);
+        else kc_dtype_put_i64(v->elem, b->data, c.at, v->i[i]);
     }
 }
 

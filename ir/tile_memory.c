@@ -92,7 +92,7 @@ static int64_t element_of(const kc_type *tile, const uint32_t place[KC_LAYOUT_PL
 
 static void check_vector(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b,
                          const kc_type *tile, const int64_t *offsets, uint32_t *place, int vector) {
-    int64_t first = offsets[element_of(tile, place)], size = kc_dtype_bytes(b->elem);
+    int64_t first = offsets[element_of(tile, place)], bits = kc_dtype_bits(b->elem);
     uint32_t start = place[KC_LAYOUT_REGISTER];
     for (int k = 1; k < vector; k++) {
         place[KC_LAYOUT_REGISTER] = start + (uint32_t)k;
@@ -104,9 +104,9 @@ static void check_vector(kc_tile_machine *t, const kc_op *op, const kc_tile_buff
                          (long long)first, (long long)at);
     }
     if (first != NOWHERE &&
-        ((uintptr_t)b->data + (uintptr_t)(first * size)) % (uintptr_t)(vector * size))
+        ((uintptr_t)b->data * 8 + (uintptr_t)(first * bits)) % (uintptr_t)(vector * bits))
         kc_tile_fail(t, op, "a vector of %d at element %lld is not aligned to its %lld bytes",
-                     vector, (long long)first, (long long)(vector * size));
+                     vector, (long long)first, (long long)(vector * bits / 8));
 }
 
 // Registers move in groups of `vector`: each group is one aligned access, masked as a whole.
@@ -135,19 +135,17 @@ kc_interp_value *kc_tile_load(kc_tile_machine *t, const kc_op *op) {
     access a = begin_access(t, op, 1, &kc_result(op, 0)->type);
     kc_interp_value *r = kc_interp_make_typed(t->m, op, a.tile);
     double otherwise = kc_attr_float(op, KC_ATTR_VALUE, 0);
-    int64_t size = kc_dtype_bytes(b->elem), index,
-            *offsets = kc_interp_alloc(t->m, op, r->n, sizeof *offsets);
+    int64_t index, *offsets = kc_interp_alloc(t->m, op, r->n, sizeof *offsets);
     for (int64_t i = 0; i < r->n; i++) {
         if (masked_off(&a, i)) {
             offsets[i] = NOWHERE;
-            if (r->f) r->f[i] = kc_dtype_round(r->elem, otherwise);
+            if (r->f) r->f[i] = kc_dtype_represent(r->elem, otherwise);
             else r->i[i] = kc_integer_wrap(r->elem, kc_dtype_saturate(KC_i64, otherwise));
             continue;
         }
         offsets[i] = place(t, op, b, &a, i, &index);
-        const char *at = b->data + size * offsets[i];
-        if (r->f) r->f[i] = kc_dtype_load(r->elem, at);
-        else r->i[i] = kc_dtype_load_i64(r->elem, at);
+        if (r->f) r->f[i] = kc_dtype_get(r->elem, b->data, offsets[i]);
+        else r->i[i] = kc_dtype_get_i64(r->elem, b->data, offsets[i]);
     }
     check_vectors(t, op, b, a.tile, offsets);
     kc_interp_free(t->m, offsets);
@@ -171,16 +169,14 @@ void kc_tile_store(kc_tile_machine *t, const kc_op *op) {
     const kc_tile_buffer *b = buffer_of(t, op);
     const kc_interp_value *v = kc_interp_operand(t->m, op, 1);
     access a = begin_access(t, op, 2, &kc_operand(op, 1)->type);
-    int64_t size = kc_dtype_bytes(b->elem), index,
-            *offsets = kc_interp_alloc(t->m, op, v->n, sizeof *offsets);
+    int64_t index, *offsets = kc_interp_alloc(t->m, op, v->n, sizeof *offsets);
     for (int64_t i = 0; i < v->n; i++) {
         offsets[i] = NOWHERE;
         if (masked_off(&a, i)) continue;
         offsets[i] = place(t, op, b, &a, i, &index);
-        char *at = b->data + size * offsets[i];
         note_writer(t, op, b, index);
-        if (v->f) kc_dtype_store(v->elem, at, v->f[i]);
-        else kc_dtype_store_i64(v->elem, at, v->i[i]);
+        if (v->f) kc_dtype_put(v->elem, b->data, offsets[i], v->f[i]);
+        else kc_dtype_put_i64(v->elem, b->data, offsets[i], v->i[i]);
     }
     check_vectors(t, op, b, a.tile, offsets);
     kc_interp_free(t->m, offsets);
@@ -190,7 +186,7 @@ void kc_tile_store(kc_tile_machine *t, const kc_op *op) {
 // ---- shared memory ------------------------------------------------------------------------------
 
 static int64_t bytes_of(const kc_type *type) {
-    return kc_tile_elements(type) * kc_dtype_bytes(type->elem);
+    return kc_tile_elements(type) * kc_dtype_unit(type->elem);
 }
 
 static void find_buffers(kc_tile_machine *t, const kc_block *block) {
@@ -258,7 +254,7 @@ static part part_of(kc_tile_machine *t, const kc_op *op, int stage_segment, cons
         index++;
     if (index == t->shared.n_buffers)
         kc_tile_fail(t, op, "its buffer is made by no shared_alloc of the kernel");
-    part p = {index + 1, t->shared.offsets[index], kc_dtype_bytes(type->elem), {0}, tile};
+    part p = {index + 1, t->shared.offsets[index], kc_dtype_unit(type->elem), {0}, tile};
     int64_t strides[KC_MAX_RANK];
     kc_interp_strides(type->rank, type->tile, strides);
     if (staged) {
@@ -311,8 +307,8 @@ static void read_element(kc_tile_machine *t, const kc_op *op, const part *p, kc_
             kc_tile_fail(t, op, "element %lld was written since the last barrier", (long long)i);
         s->read[k] = s->interval;
     }
-    if (v->f) v->f[i] = kc_dtype_load(v->elem, s->bytes + at);
-    else v->i[i] = kc_dtype_load_i64(v->elem, s->bytes + at);
+    if (v->f) v->f[i] = kc_dtype_get(v->elem, s->bytes + at, 0);
+    else v->i[i] = kc_dtype_get_i64(v->elem, s->bytes + at, 0);
 }
 
 static void write_element(kc_tile_machine *t, const kc_op *op, const part *p, kc_interp_value *v,
@@ -327,8 +323,8 @@ static void write_element(kc_tile_machine *t, const kc_op *op, const part *p, kc
         s->written[k] = s->interval;
         s->owners[k] = p->owner;
     }
-    if (v->f) kc_dtype_store(v->elem, s->bytes + at, v->f[i]);
-    else kc_dtype_store_i64(v->elem, s->bytes + at, v->i[i]);
+    if (v->f) kc_dtype_put(v->elem, s->bytes + at, 0, v->f[i]);
+    else kc_dtype_put_i64(v->elem, s->bytes + at, 0, v->i[i]);
 }
 
 kc_interp_value *kc_tile_shared_load(kc_tile_machine *t, const kc_op *op) {

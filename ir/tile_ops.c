@@ -26,7 +26,7 @@ static kc_interp_value *rounded(kc_tile_machine *t, kc_interp_value *v) {
             v->f[i] = (double)(float)v->f[i];
     else if (v->f)
         for (int64_t i = 0; i < v->n; i++)
-            v->f[i] = kc_dtype_round(v->elem, v->f[i]);
+            v->f[i] = kc_dtype_represent(v->elem, v->f[i]);
     return v;
 }
 

@@ -6,7 +6,7 @@
 // ---- dot ----------------------------------------------------------------------------------------
 
 static double round_to(kc_dtype t, double v) {
-    return t == KC_f32 ? (double)(float)v : kc_dtype_round(t, v);
+    return t == KC_f32 ? (double)(float)v : kc_dtype_represent(t, v);
 }
 
 typedef struct {

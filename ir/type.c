@@ -83,6 +83,28 @@ const kc_expr *kc_type_elements(kc_expr_pool *pool, const kc_type *type) {
     return product(pool, type, 0);
 }
 
+const kc_expr *kc_type_bytes(kc_expr_pool *pool, const kc_type *type) {
+    const kc_expr *elements = kc_type_elements(pool, type);
+    if (kc_dtype_is_packed(type->elem)) return kc_expr_cdiv(pool, elements, kc_expr_const(pool, 2));
+    return kc_expr_mul(pool, elements, kc_expr_const(pool, kc_dtype_bytes(type->elem)));
+}
+
+const char *kc_type_packing(kc_expr_pool *pool, const kc_type *type) {
+    int last = type->rank - 1;
+    if (!kc_dtype_is_packed(type->elem)) return NULL;
+    if (last < 0) return "has rank 0: 4-bit elements stand two a byte along a last dimension";
+    if (kc_expr_divisor(pool, type->shape[last]) % 2)
+        return "has a last dimension not known to be even (multiple_of: 2): 4-bit elements stand two "
+               "a byte along it";
+    for (int d = 0; type->strides[0] && d < type->rank; d++) {
+        if (d == last && !kc_expr_is_one(type->strides[d]))
+            return "has a last stride other than 1: 4-bit elements stand two a byte";
+        if (d < last && kc_expr_divisor(pool, type->strides[d]) % 2)
+            return "has a stride not known to be even (multiple_of: 2): 4-bit elements stand two a byte";
+    }
+    return NULL;
+}
+
 int kc_type_unit_stride(kc_expr_pool *pool, const kc_type *type) {
     for (int d = type->rank - 1; d >= 0; d--)
         if (kc_expr_is_one(kc_type_stride(pool, type, d))) return d;

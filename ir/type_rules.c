@@ -5,7 +5,7 @@
 #include <stdarg.h>
 
 bool kc_domain_accepts(kc_domain domain, kc_dtype type) {
-    if (type < 0 || type >= KC_DTYPE_COUNT || !kc_dtype_table[type].built) return false;
+    if (type < 0 || type >= KC_DTYPE_COUNT) return false;
     bool is_float = kc_dtype_is_float(type), is_integer = kc_dtype_is_integer(type);
     bool is_real = type == KC_f32 || type == KC_f64;
     switch (domain) {
@@ -14,6 +14,7 @@ bool kc_domain_accepts(kc_domain domain, kc_dtype type) {
     case KC_DOMAIN_FLOAT: return is_float;
     case KC_DOMAIN_NUMBER: return is_real || is_integer;
     case KC_DOMAIN_ORDERED: return true;
+    case KC_DOMAIN_SIGNED: return type != KC_f8e8m0;
     case KC_DOMAIN_INTEGER: return is_integer;
     case KC_DOMAIN_BOOL: return type == KC_bool || is_integer;
     case KC_DOMAIN_NONE: return true;
@@ -23,11 +24,12 @@ bool kc_domain_accepts(kc_domain domain, kc_dtype type) {
 
 const char *kc_domain_text(kc_domain domain) {
     static const char *const texts[] = {
-        [KC_DOMAIN_ANY] = "any element type that is built",
+        [KC_DOMAIN_ANY] = "any element type",
         [KC_DOMAIN_REAL] = "f32 or f64",
         [KC_DOMAIN_FLOAT] = "a float type",
         [KC_DOMAIN_NUMBER] = "f32, f64 or an integer type",
         [KC_DOMAIN_ORDERED] = "a float, integer or bool type",
+        [KC_DOMAIN_SIGNED] = "a type other than f8e8m0, which has no sign",
         [KC_DOMAIN_INTEGER] = "an integer type",
         [KC_DOMAIN_BOOL] = "bool or an integer type",
         [KC_DOMAIN_NONE] = "anything",
@@ -121,7 +123,7 @@ bool kc_type_rule_apply(kc_expr_pool *pool, kc_opcode code, int n, const kc_type
     case KC_RULE_CAST:
         result->elem = cast;
         if (kc_domain_accepts(KC_DOMAIN_ANY, cast)) return true;
-        return refuse(why, "cast to a type that is not built");
+        return refuse(why, "cast to no element type");
     case KC_RULE_GIVEN:
     case KC_RULE_NONE: break;
     }

@@ -122,7 +122,7 @@ static const char *tile_trouble(const kc_checker *c, const kc_type *type) {
 static const char *type_trouble(const kc_checker *c, const kc_type *type) {
     if (type->rank < 0 || type->rank > KC_MAX_RANK) return "has a rank out of range";
     if (!kc_domain_accepts(KC_DOMAIN_ANY, type->elem))
-        return "has an element type that is not built";
+        return "has no element type";
     switch (type->kind) {
     case KC_TYPE_TENSOR: return tensor_trouble(c, type);
     case KC_TYPE_TILE:

@@ -49,6 +49,8 @@ bool kc_check_axes(kc_checker *, const kc_op *, int rank,
                    bool reduced[KC_MAX_RANK]); // attribute axes, ascending
 // Operand i is of that kind, with `what` for its name in the message.
 bool kc_check_kind(kc_checker *, const kc_op *, const kc_type *, kc_type_kind, const char *what);
+// A tensor in memory: 4-bit elements have rules, see kc_type_packing.
+void kc_check_packing(kc_checker *, const kc_op *, const kc_type *, const char *what);
 const kc_op *kc_check_terminator(
     const kc_op *); // of the op's body: its last op when that ends regions, else NULL
 

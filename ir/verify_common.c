@@ -66,6 +66,11 @@ bool kc_check_kind(kc_checker *c, const kc_op *op, const kc_type *type, kc_type_
     return type->kind == kind;
 }
 
+void kc_check_packing(kc_checker *c, const kc_op *op, const kc_type *type, const char *what) {
+    const char *trouble = type->kind == KC_TYPE_TENSOR ? kc_type_packing(c->pool, type) : NULL;
+    if (trouble) kc_check_fail(c, op, "%s %s", what, trouble);
+}
+
 const kc_op *kc_check_terminator(const kc_op *op) {
     const kc_op *last = op->body->last;
     return last && kc_op_has(last, KC_TERMINATOR) ? last : NULL;

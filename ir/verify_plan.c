@@ -48,6 +48,7 @@ static void check_output(kc_checker *c, const kc_op *func, const kc_output *outp
     const kc_value *aliased = output->alias ? find_input(func, output->alias) : NULL;
     if (output->type.kind != KC_TYPE_TENSOR)
         kc_check_fail(c, func, "output '%s' is no tensor", output->name);
+    kc_check_packing(c, func, &output->type, "an output");
     if (find_input(func, output->name))
         kc_check_fail(c, func, "'%s' is an input and an output", output->name);
     const kc_output *outputs;
@@ -71,6 +72,7 @@ static void check_func(kc_checker *c, const kc_op *func) {
     for (int i = 0; i < func->body->n_args; i++) {
         kc_check_kind(c, func, &func->body->args[i]->type, KC_TYPE_TENSOR, "an input");
         if (!func->body->args[i]->name) kc_check_fail(c, func, "input %d has no name", i);
+        kc_check_packing(c, func, &func->body->args[i]->type, "an input");
     }
     for (int i = 0; i < n; i++)
         check_output(c, func, &outputs[i], i);
@@ -135,8 +137,10 @@ static void check_output_buffer(kc_checker *c, const kc_op *op) {
 }
 
 static void check_buffer(kc_checker *c, const kc_op *op) {
-    if (kc_check_results(c, op, 1))
-        kc_check_kind(c, op, kc_check_result(op, 0), KC_TYPE_TENSOR, "the result");
+    if (!kc_check_results(c, op, 1)) return;
+    const kc_type *type = kc_check_result(op, 0);
+    if (kc_check_kind(c, op, type, KC_TYPE_TENSOR, "the result"))
+        kc_check_packing(c, op, type, "the buffer");
 }
 
 // ---- kernels
@@ -160,6 +164,7 @@ static void check_kernel_argument(kc_checker *c, const kc_op *kernel, int i) {
     else if (argument->kind == KC_TYPE_TILE && argument->rank == 0 && i < kernel->segments[0])
         fits = kc_check_same(c, elements, kc_expr_const(c->pool, 1));
     if (!fits) kc_check_fail(c, kernel, "argument %d does not fit its operand", i);
+    else kc_check_packing(c, kernel, argument, "an argument");
 }
 
 static void check_kernel(kc_checker *c, const kc_op *op) {

@@ -182,7 +182,7 @@ kc_access kc_access_of(kc_expr_pool *pool, const kc_op *op, bool aligned, int64_
     int64_t vector = smaller(along.contiguity[access.fast], along.divisor);
     kc_axis_info start = kc_axis_info_of(pool, base[unit].value, rank);
     vector = smaller(vector, start.divisor);
-    vector = smaller(vector, widest / kc_dtype_bytes(type->elem));
+    vector = smaller(vector, 8 * widest / kc_dtype_bits(type->elem));
     vector = limit_by_others(pool, type, base, local, unit, access.fast, rank, vector);
     if (mask) vector = smaller(vector, kc_axis_info_of(pool, mask, rank).constancy[access.fast]);
     if (!aligned) vector = 1;

@@ -115,9 +115,9 @@ static kc_value *expand_prod(kc_builder *b, kc_op *op) {
     return with_result_shape(b, op, reduced(b, op, KC_OP_MUL, 1));
 }
 
-// The identities of max and min; integers saturate to their ends.
+// The identities of max and min; integers and floats without infinities saturate to their ends.
 static double lowest(kc_dtype t) {
-    return t == KC_bool ? 0 : -INFINITY;
+    return t == KC_bool || t == KC_f8e8m0 ? 0 : -INFINITY;
 }
 
 static double highest(kc_dtype t) {

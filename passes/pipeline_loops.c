@@ -117,7 +117,7 @@ static bool find_stores(rotation *r) {
         if (r->n_stores == MAX_COPIES) return false;
         const kc_type *buffer = &kc_operand(op, 0)->type;
         r->stores[r->n_stores++] = op;
-        bytes += r->stages * kc_tile_elements(buffer) * kc_dtype_bytes(buffer->elem);
+        bytes += r->stages * kc_tile_elements(buffer) * kc_dtype_unit(buffer->elem);
     }
     return dots && r->n_stores > 0 && bytes <= r->room;
 }

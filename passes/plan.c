@@ -121,7 +121,7 @@ static kc_value *make_output(planner *p, const kc_output *o) {
 static kc_value *make_buffer(planner *p, const kc_value *result, int first, int last) {
     kc_type type = import_type(p, &result->type);
     kc_expr_pool *pool = p->variant->pool;
-    const kc_expr *bytes = kc_expr_mul(pool, kc_type_elements(pool, &type), kc_expr_const(pool, kc_dtype_bytes(type.elem)));
+    const kc_expr *bytes = kc_type_bytes(pool, &type);
     kc_value *v = kc_build_1(&p->build, KC_OP_BUFFER, type, 0, NULL);
     kc_attr_set_expr(v->def, KC_ATTR_OFFSET, kc_workspace_place(p->workspace, bytes, first, last));
     v->name = result->name;

@@ -41,7 +41,7 @@ static void add_multiple(planner *p, kc_variant_plan *plan, const kc_expr *e, in
 // The last dimension and every stride that is not 1 decide whether a row starts on a vector.
 static void add_argument(planner *p, kc_variant_plan *plan, const char *name, const kc_type *type) {
     if (type->rank == 0) return;
-    int64_t vector = p->pass->target->attributes.vector_bytes / kc_dtype_bytes(type->elem), one;
+    int64_t vector = 8 * p->pass->target->attributes.vector_bytes / kc_dtype_bits(type->elem), one;
     plan->aligned[plan->n_aligned++] = name;
     add_multiple(p, plan, type->shape[type->rank - 1], vector);
     if (!type->strides[0]) return;

@@ -81,7 +81,7 @@ static lifetime *lifetime_of(packer *p, const kc_value *buffer) {
 static void add_buffer(packer *p, kc_op *alloc) {
     if (p->n_buffers == MAX_BUFFERS) kc_bug("more than %d shared buffers in a kernel", MAX_BUFFERS);
     kc_value *buffer = kc_result(alloc, 0);
-    int64_t bytes = kc_tile_elements(&buffer->type) * kc_dtype_bytes(buffer->type.elem);
+    int64_t bytes = kc_tile_elements(&buffer->type) * kc_dtype_unit(buffer->type.elem);
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     p->buffers[p->n_buffers++] = (lifetime){buffer, -1, -1, -1, bytes};
 }

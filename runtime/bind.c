@@ -137,6 +137,21 @@ static kcrt_status check_shape(const kcrt_signature *f, int a, const DLTensor *t
     return KCRT_OK;
 }
 
+// Two 4-bit elements share a byte: that is as the manifest's facts promise it.
+static kcrt_status check_packing(const kcrt_signature *f, int a, const DLTensor *t) {
+    int last = t->ndim - 1;
+    if (t->shape[last] % 2)
+        return kcrt_bind_fail(f, a, "has extent %lld on axis %d, which must be even",
+                              (long long)t->shape[last], last);
+    for (int axis = 0; axis < t->ndim; axis++) {
+        int64_t stride = t->shape[axis] > 1 && t->strides ? t->strides[axis] : axis == last;
+        if (axis == last ? stride != 1 : stride % 2)
+            return kcrt_bind_fail(f, a, "has stride %lld on axis %d, which must be %s",
+                                  (long long)stride, axis, axis == last ? "1" : "even");
+    }
+    return KCRT_OK;
+}
+
 // Sets *elements to one past the last element's index; 0 when empty.
 static kcrt_status check_strides(const kcrt_signature *f, int a, const DLTensor *t,
                                  const int64_t *values, int64_t *elements) {
@@ -161,7 +176,7 @@ static kcrt_status check_strides(const kcrt_signature *f, int a, const DLTensor 
             return kcrt_bind_fail(f, a, "is larger than 2^63 elements");
     }
     *elements = last + 1;
-    return KCRT_OK;
+    return arg->packed ? check_packing(f, a, t) : KCRT_OK;
 }
 
 // Two indices of a strided output must not be one place. Axes by rising stride: each stride must
@@ -204,7 +219,9 @@ static kcrt_status place_tensor(const kcrt_signature *f, const kcrt_bind_device 
         return kcrt_bind_fail(f, a,
                               "starts at 0x%llx, which is not a multiple of its element size %d",
                               (unsigned long long)address, arg->bytes);
-    if (__builtin_mul_overflow((uint64_t)elements, (uint64_t)arg->bytes, &bytes) ||
+    uint64_t units = (uint64_t)elements;
+    if (arg->packed) units = units / 2 + units % 2;
+    if (__builtin_mul_overflow(units, (uint64_t)arg->bytes, &bytes) ||
         address + bytes < address)
         return kcrt_bind_fail(f, a, "reaches past the end of the address space");
     out->start[a] = address;

@@ -28,10 +28,9 @@ const struct kcrt_device_symbol kcrt_device_symbols[KCRT_DEVICE_SYMBOLS] = {
 // The table of ir/dtype.h; its functions stay in the compiler.
 static const struct {
     const char *name;
-    int bits, dl_code, dl_bits, built;
+    int bits, dl_code, dl_bits;
 } types[] = {
-#define X(name, bits, class, code, dl_bits, exponent, mantissa, built)                             \
-    {#name, bits, code, dl_bits, built},
+#define X(name, bits, class, code, dl_bits, exponent, mantissa) {#name, bits, code, dl_bits},
     KC_DTYPES(X)
 #undef X
 };
@@ -106,9 +105,10 @@ static kcrt_status declare_environment(const kcrt_reader *r) {
 
 static kcrt_status read_type(const kcrt_reader *r, kcrt_arg *arg) {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strcmp(types[i].name, arg->type) || !types[i].built) continue;
+        if (strcmp(types[i].name, arg->type)) continue;
         arg->type = types[i].name;
-        arg->bytes = types[i].bits / 8;
+        arg->packed = types[i].bits < 8;
+        arg->bytes = arg->packed ? 1 : types[i].bits / 8;
         arg->dtype = (DLDataType){(uint8_t)types[i].dl_code, (uint8_t)types[i].dl_bits, 1};
         return KCRT_OK;
     }
@@ -134,6 +134,8 @@ static kcrt_status read_head(const kcrt_reader *r, const kcrt_json *item, kcrt_a
                                  arg->name);
     if (arg->is_scalar && arg->is_output)
         return kcrt_bad_manifest(r, "argument `%s`: a scalar is an input", arg->name);
+    if (arg->is_scalar && arg->packed)
+        return kcrt_bad_manifest(r, "argument `%s`: a scalar has whole bytes", arg->name);
     return KCRT_OK;
 }
 
@@ -158,6 +160,8 @@ static kcrt_status read_shape(const kcrt_reader *r, const kcrt_json *item, kcrt_
         return kcrt_bad_manifest(
             r, "argument `%s`: the rank is above %d, or `strides` has another, or it is a scalar's",
             arg->name, KCRT_MAX_RANK);
+    if (arg->packed && !shape->length)
+        return kcrt_bad_manifest(r, "argument `%s`: 4-bit elements want a last axis", arg->name);
     arg->rank = (int)shape->length;
     arg->shape = KCRT_NEW(r->arena, kcrt_term, shape->length);
     if (strided) arg->strides = KCRT_NEW(r->arena, kcrt_term, shape->length);

@@ -54,7 +54,8 @@ typedef struct {
 typedef struct {
     const char *name, *type;
     DLDataType dtype;
-    int bytes; // of an element
+    int bytes; // of an element; 1 when packed
+    bool packed; // 4-bit elements, two a byte along the last axis
     bool is_output, is_scalar;
     int rank;
     kcrt_term *shape;

@@ -40,10 +40,14 @@ static bool is_rounding(kc_opcode code) {
     return code == KC_OP_FLOOR || code == KC_OP_CEIL || code == KC_OP_ROUND;
 }
 
-// Bools are compared, selected and combined; arithmetic on them wants a cast.
+// Bools are compared, selected and combined; arithmetic on them wants a cast. f8e8m0 has no sign.
 static bool accepts(kc_function *fn, kc_loc loc, kc_opcode code, kc_meet meet, kc_dtype dtype) {
     bool arithmetic = meet == KC_MEET_ARITHMETIC || meet == KC_MEET_REAL || code == KC_OP_ABS ||
                       code == KC_OP_NEG || code == KC_OP_RELU;
+    if (code == KC_OP_NEG && dtype == KC_f8e8m0) {
+        KC_FN_ERROR(fn, loc, "f8e8m0 has no sign: cast it first, such as -cast(x, \"f32\")");
+        return false;
+    }
     if (dtype != KC_bool || !arithmetic) return true;
     KC_FN_ERROR(fn, loc,
                 "'%s' has no meaning for bool: cast it first, such as cast(x, \"i32\"), or use "

@@ -233,12 +233,12 @@ static bool read_amounts(kc_call *call, const kc_type *x, const kc_expr **low,
 // The fill as the element type has it.
 static bool check_fill(kc_call *call, kc_dtype dtype, double *fill) {
     if (kc_dtype_is_float(dtype)) {
-        *fill = dtype == KC_f64 ? *fill : kc_dtype_round(dtype, *fill);
+        *fill = kc_dtype_represent(dtype, *fill);
         return true;
     }
     bool fits = *fill >= -0x1p53 && *fill <= 0x1p53 && (double)(int64_t)*fill == *fill;
     if (fits && dtype != KC_i64) {
-        char element[8];
+        char element[8] = {0};
         kc_dtype_store_i64(dtype, element, (int64_t)*fill);
         fits = kc_dtype_load(dtype, element) == *fill;
     }

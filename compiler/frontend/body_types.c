@@ -43,8 +43,8 @@ static bool literals_exact(int n, const kc_term *terms, kc_dtype dtype) {
         double number;
         if (terms[i].kind == KC_TERM_TENSOR) continue;
         if (!kc_weak_is_number(&terms[i], &number)) return false;
-        double rounded = kc_dtype_round(dtype, number);
-        if (rounded != number && number == number) return false;
+        double held = kc_dtype_represent(dtype, number);
+        if (held != number && (held == held || number == number)) return false;
     }
     return true;
 }

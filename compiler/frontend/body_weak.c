@@ -149,8 +149,8 @@ kc_term kc_weak_apply(kc_function *fn, kc_loc loc, kc_opcode code, int n, const 
 
 static kc_value *constant(kc_function *fn, kc_dtype dtype, int rank, const kc_expr *const *shape,
                           double number) {
-    double rounded = dtype == KC_f64 ? number : kc_dtype_round(dtype, number);
-    return kc_build_const(&fn->builder, kc_type_tensor(dtype, rank, shape), rounded);
+    double held = kc_dtype_represent(dtype, number);
+    return kc_build_const(&fn->builder, kc_type_tensor(dtype, rank, shape), held);
 }
 
 static kc_dtype computed_in(kc_dtype dtype) {
@@ -206,6 +206,12 @@ static kc_value *materialize_int(kc_function *fn, kc_loc loc, const kc_expr *exp
 
 kc_value *kc_weak_materialize(kc_function *fn, kc_loc loc, const kc_term *term, kc_dtype dtype,
                               int rank, const kc_expr *const *shape) {
+    double number;
+    if (dtype == KC_f8e8m0 && kc_weak_is_number(term, &number) && number < 0) {
+        KC_FN_ERROR(fn, loc, "%g meets f8e8m0, which has no sign: cast the other operand to f32",
+                    number);
+        return NULL;
+    }
     fn->builder.loc = loc;
     if (term->kind == KC_TERM_INT) return materialize_int(fn, loc, term->expr, dtype, rank, shape);
     const kc_weak *weak = term->weak;

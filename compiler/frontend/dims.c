@@ -95,6 +95,11 @@ static void note_division(kc_function *fn, const kc_ast *ast) {
     if (dim && b->integer > 0 && b->integer <= MAX_FACT) add_factor(fn, dim, b->integer, ast->loc);
 }
 
+void kc_dims_note_even(kc_function *fn, const kc_ast *ast) {
+    kc_dim *dim = ast->kind == KC_AST_NAME ? find(fn, ast->text) : NULL;
+    if (dim) add_factor(fn, dim, 2, ast->loc);
+}
+
 void kc_dims_scan(kc_function *fn, const kc_ast *ast) {
     if (ast->kind == KC_AST_NAME) {
         kc_dim *dim = find(fn, ast->text);

@@ -144,6 +144,7 @@ void kc_function_read_instance(kc_model *, const char *name, kc_loc, const kc_ya
 // ---- dims.c
 void kc_dims_read(kc_function *, const kc_yaml *); // the key `dims`
 void kc_dims_scan(kc_function *, const kc_ast *);  // symbols of a type or stride, and what `/` says
+void kc_dims_note_even(kc_function *, const kc_ast *); // a name alone becomes a multiple of 2
 void kc_dims_scan_body(kc_function *, const kc_ast *); // what `/` says in lists of a body
 void kc_dims_seal(kc_function *);                      // facts go to the pool
 const kc_expr *kc_dims_eval(kc_function *, const kc_ast *, bool in_body); // NULL after an error
@@ -159,7 +160,7 @@ const char *kc_dims_text(kc_function *, const kc_expr *);
 void kc_types_read_arguments(kc_function *, const kc_yaml *inputs, const kc_yaml *outputs);
 void kc_types_resolve(kc_function *); // expressions, and the function's arguments
 const char *kc_types_text(kc_function *, const kc_type *); // f16[M, K]
-// An element type by name; refuses unknown ones and those that are not built yet.
+// An element type by name; refuses unknown ones.
 kc_dtype kc_types_dtype(kc_function *, kc_loc, const char *name);
 const kc_expr *kc_types_elements(kc_function *, kc_loc,
                                  const kc_type *); // NULL after an error: too many

@@ -15,7 +15,9 @@ static const char *other_name(const char *name) {
         {"fp32", "f32"},      {"float16", "f16"}, {"half", "f16"},    {"fp16", "f16"},
         {"bfloat16", "bf16"}, {"int64", "i64"},   {"int32", "i32"},   {"int", "i32"},
         {"int16", "i16"},     {"int8", "i8"},     {"uint8", "u8"},    {"fp8", "f8e4m3"},
-        {"f8", "f8e4m3"},     {"boolean", "bool"}};
+        {"f8", "f8e4m3"},     {"boolean", "bool"},  {"fp4", "f4e2m1"}, {"f4", "f4e2m1"},
+        {"int4", "i4"},       {"e4m3", "f8e4m3"}, {"e5m2", "f8e5m2"}, {"e8m0", "f8e8m0"},
+        {"u4", "i4"}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (!strcmp(name, table[i][0])) return table[i][1];
     return NULL;
@@ -25,11 +27,7 @@ kc_dtype kc_types_dtype(kc_function *fn, kc_loc loc, const char *name) {
     kc_type_parameter *parameter = kc_types_parameter(fn, name);
     if (parameter) name = parameter->dtype;
     kc_dtype dtype = kc_dtype_find(name, strlen(name));
-    if (dtype != KC_DTYPE_NONE && kc_dtype_table[dtype].built) return dtype;
-    if (dtype != KC_DTYPE_NONE) {
-        KC_FN_ERROR(fn, loc, "element type %s is not built yet", name);
-        return KC_DTYPE_NONE;
-    }
+    if (dtype != KC_DTYPE_NONE) return dtype;
     kc_suggest suggest;
     kc_suggest_start(&suggest, name);
     for (int i = 0; i < KC_DTYPE_COUNT; i++)
@@ -162,11 +160,17 @@ static void read_argument(kc_function *fn, const kc_yaml *key, const kc_yaml *va
     else fn->n_inputs++;
 }
 
+// Of 4-bit elements the last dimension and all strides but the last are even: facts of names.
 static void scan_argument(kc_function *fn, const kc_argument *argument) {
-    for (int d = 0; d < argument->rank; d++)
+    int last = argument->rank - 1;
+    bool packed = kc_dtype_is_packed(argument->elem);
+    for (int d = 0; d <= last; d++)
         kc_dims_scan(fn, argument->shape[d]);
-    for (int d = 0; argument->strided && d < argument->rank; d++)
+    if (packed && last >= 0) kc_dims_note_even(fn, argument->shape[last]);
+    for (int d = 0; argument->strided && d <= last; d++) {
         if (argument->strides[d]) kc_dims_scan(fn, argument->strides[d]);
+        if (argument->strides[d] && packed && d < last) kc_dims_note_even(fn, argument->strides[d]);
+    }
 }
 
 void kc_types_read_arguments(kc_function *fn, const kc_yaml *inputs, const kc_yaml *outputs) {
@@ -223,6 +227,12 @@ static bool check_stride(kc_function *fn, const kc_argument *argument, int d,
     return true;
 }
 
+static bool check_packing(kc_function *fn, const kc_argument *argument) {
+    const char *trouble = kc_type_packing(fn->pool, &argument->type);
+    if (trouble) KC_FN_ERROR(fn, argument->type_loc, "'%s' %s", argument->name, trouble);
+    return !trouble;
+}
+
 static bool resolve(kc_function *fn, kc_argument *argument) {
     const kc_expr *shape[KC_MAX_RANK];
     for (int d = 0; d < argument->rank; d++) {
@@ -238,7 +248,7 @@ static bool resolve(kc_function *fn, kc_argument *argument) {
         argument->type.strides[d] = stride;
     }
     fn->n_divisions = divisions; // a launch does not look at every stride: they prove nothing
-    return true;
+    return check_packing(fn, argument);
 }
 
 static void check_alias(kc_function *fn, kc_argument *argument) {

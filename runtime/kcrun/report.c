@@ -144,7 +144,7 @@ static bool write_output(const task *t, const argument *arg, const char *text, c
     char error[ERROR_SIZE];
     const char *colon = strrchr(text, ':');
     kc_dtype as = colon ? kc_dtype_find(colon + 1, strlen(colon + 1)) : KC_DTYPE_NONE;
-    if (colon && (as == KC_DTYPE_NONE || !kc_dtype_table[as].built || !kc_dtype_bytes(as)))
+    if (colon && (as == KC_DTYPE_NONE))
         return kcrun_task_error(t, "--output %s=%s: `%s` is not an element type.", arg->info.name,
                                 text, colon + 1);
     snprintf(path, size, "%.*s", (int)(colon ? (size_t)(colon - text) : strlen(text)), text);

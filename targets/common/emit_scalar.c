@@ -9,8 +9,10 @@ LLVMTypeRef kc_emit_type(const kc_emit *e, kc_dtype dtype) {
     case KC_f16: return e->f16;
     case KC_bf16: return e->bf16;
     case KC_bool: return e->i1;
-    default: return kc_emit_memory_type(e, dtype);
+    default: break;
     }
+    if (kc_dtype_is_float(dtype)) kc_bug("element type %s cannot be emitted", kc_dtype_name(dtype));
+    return kc_emit_memory_type(e, dtype);
 }
 
 LLVMTypeRef kc_emit_memory_type(const kc_emit *e, kc_dtype dtype) {

@@ -163,8 +163,8 @@ static void test_signatures(void **state) {
           "must be an expression and is true or false");
     wrong("\"type\": \"f32\", \"shape\": [\"N\"]}", "\"type\": \"f33\", \"shape\": [\"N\"]}",
           "type `f33`");
-    wrong("\"type\": \"f32\", \"shape\": [\"N\"]}", "\"type\": \"i4\", \"shape\": [\"N\"]}",
-          "type `i4`");
+    wrong("\"type\": \"f32\", \"shape\": [\"N\"]}", "\"type\": \"i4\", \"shape\": []}",
+          "`x`|4-bit elements want a last axis");
     wrong("\"direction\": \"input\"", "\"direction\": \"in\"", "neither `input` nor `output`");
     wrong("\"kind\": \"scalar\"", "\"kind\": \"vector\"", "neither `tensor` nor `scalar`");
     wrong("\"name\": \"y\", \"direction\": \"input\"", "\"name\": \"x\", \"direction\": \"input\"",
