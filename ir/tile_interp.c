@@ -29,6 +29,12 @@ static void bind_alignment(kc_interp *m, const char *name, const kc_interp_array
     }
 }
 
+// What is asked of the device: a small one, so that its programs have several tiles each.
+static void bind_device(kc_interp *m) {
+    for (int i = 0; i < kc_expr_symbol_count(m->pool); i++)
+        if (!m->bound[i] && !strncmp(kc_expr_symbol_name(m->pool, i), "dev.", 4)) m->symbols[i] = 2, m->bound[i] = true;
+}
+
 static void bind_all(planner *p) {
     const kc_tile_call *call = p->call;
     const kc_output *outputs;
@@ -39,6 +45,7 @@ static void bind_all(planner *p) {
         bind_alignment(p->m, p->m->func->body->args[i]->name, &call->inputs[i]);
     for (int i = 0; i < call->n_outputs; i++)
         bind_alignment(p->m, outputs[i].name, &call->outputs[i]);
+    bind_device(p->m);
 }
 
 // The values of a variant's pool: those of the function's, by name.

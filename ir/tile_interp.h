@@ -26,7 +26,7 @@ typedef struct {
     const kc_interp_array *inputs, *outputs; // in the function's order
     int n_inputs, n_outputs;
     const kc_interp_symbol *symbols; // align.NAME too; those not given follow from the address: 256
-                                     // at most, 256 of an empty tensor
+                                     // at most, 256 of an empty tensor; dev.NAME is 2
     int n_symbols;
     int variant;      // counted from 0; -1: the first whose `when` holds
     size_t max_bytes; // of memory; 0: KC_INTERP_MEMORY

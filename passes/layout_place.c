@@ -46,13 +46,15 @@ kc_access kc_layouts_access(kc_layouts *l, const kc_op *op) {
     return kc_access_of(l->pool, op, is_aligned(l, kc_operand(op, 0)), widest);
 }
 
+enum { WARP_RANKS = 3 };
+
 static int take(int64_t *left, int64_t most) {
     int64_t n = 1;
     while (*left > 1 && n * 2 <= most) n *= 2, *left /= 2;
     return (int)n;
 }
 
-static bool along_reduced(const kc_layouts *l, int d);
+static int warp_rank(const kc_layouts *l, int d);
 
 kc_layout kc_layouts_coalesced(const kc_layouts *l, const int64_t *extent, int fast, int64_t vector) {
     kc_layout_blocked_spec spec = {.rank = l->rank};
@@ -73,11 +75,10 @@ kc_layout kc_layouts_coalesced(const kc_layouts *l, const int64_t *extent, int f
         spec.lanes[d] = take(&lanes, rest[d]);
         rest[d] /= spec.lanes[d];
     }
-    // Warps go to dimensions that are not reduced first: what one warp reduces needs no shared memory.
-    for (int reduced = 0; reduced < 2; reduced++)
+    for (int turn = 0; turn < WARP_RANKS; turn++)
         for (int i = 0; i < l->rank; i++) {
             int d = spec.order[i];
-            if (along_reduced(l, d) != (reduced == 1)) continue;
+            if (warp_rank(l, d) != turn) continue;
             spec.warps[d] = take(&warps, rest[d]);
             rest[d] /= spec.warps[d];
         }
@@ -102,6 +103,18 @@ static bool reduces(const kc_block *block, int d) {
     return false;
 }
 
-static bool along_reduced(const kc_layouts *l, int d) {
-    return reduces(l->kernel->body, d);
+// Whether most of what some load brings is the same all along d.
+static bool repeats(const kc_layouts *l, const kc_block *block, int d) {
+    KC_FOR_OPS(op, block) {
+        const kc_type *type = op->n_results ? &kc_result(op, 0)->type : NULL;
+        if (op->code == KC_OP_LOAD && type->rank && type->tile[d] == 1 && kc_tile_elements(type) > l->lanes) return true;
+        if ((op->code == KC_OP_FOR || op->code == KC_OP_IF) && repeats(l, op->body, d)) return true;
+    }
+    return false;
+}
+
+// Which dimensions warps are spread along first: those that are not reduced, because what one warp reduces needs no shared
+// memory; last those along which loads repeat, because every warp would load the same.
+static int warp_rank(const kc_layouts *l, int d) {
+    return repeats(l, l->kernel->body, d) ? 2 : reduces(l->kernel->body, d) ? 1 : 0;
 }

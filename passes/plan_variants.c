@@ -2,6 +2,7 @@
 // at launch. Two questions are asked: are pointers, rows and strides multiples of the widest access; is a reduced row
 // short enough to be held by one block.
 #include "passes/plan.h"
+#include "passes/rows.h"
 
 #include <string.h>
 
@@ -74,29 +75,11 @@ typedef struct {
     bool reread; // the row is needed again after a reduction, so holding it saves reading it twice
 } long_row;
 
-// In the body of a fusion, whose ops are numbered; `seen` is by number.
-static bool is_reduction_above(const kc_value *v, bool *seen) {
-    if (!v->def || seen[v->def->order]) return false;
-    seen[v->def->order] = true;
-    if (kc_op_has(v->def, KC_REDUCTION)) return true;
-    for (int i = 0; i < v->def->n_operands; i++)
-        if (is_reduction_above(kc_operand(v->def, i), seen)) return true;
-    return false;
-}
-
-static bool needs_row_again(planner *p, const kc_op *fusion, const kc_op *reduction) {
-    const kc_op *yield = fusion->body->last;
-    for (int i = 0; i < yield->n_operands; i++)
-        if (kc_type_same_shape(p->pool, &kc_operand(yield, i)->type, &kc_operand(reduction, 0)->type)) return true;
-    kc_block_renumber(fusion->body);
-    return is_reduction_above(kc_operand(reduction, 0), KC_NEW_ARRAY(p->pass->scratch, bool, yield->order + 1));
-}
-
 static void look_at(planner *p, const kc_op *fusion, const kc_op *op, long_row *row) {
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     const kc_expr *extent = kc_operand(op, 0)->type.shape[axes->integers[axes->count - 1]];
     if (extent->kind != KC_EXPR_SYMBOL || kc_expr_max_value(p->pool, extent) <= KC_PLAN_SHORT_ROW) return;
-    bool again = needs_row_again(p, fusion, op);
+    bool again = kc_rows_needed_again(p->pool, p->pass->scratch, fusion->body, op);
     if (kc_result(op, 0)->type.rank == 0 && !again) return; // one row, read once: a loop does it
     if (row->symbol >= 0 && (row->reread || !again)) return;
     *row = (long_row){extent->symbol, again};

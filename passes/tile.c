@@ -89,7 +89,7 @@ static void emit_store(kc_tiler *t, int output) {
 }
 
 // An output may occupy an input's memory: then everything is read before anything is written.
-static bool shares_memory(const kc_tiler *t) {
+bool kc_tiler_shares_memory(const kc_tiler *t) {
     const kc_output *outputs;
     int n = kc_func_outputs(kc_op_ancestor(t->kernel, KC_OP_FUNC), &outputs);
     for (int i = 0; i < n; i++)
@@ -109,7 +109,7 @@ static void read_first(kc_tiler *t, bool whole_space) {
 // Outputs of the parallel shape, then those of the whole space, in one loop over chunks where rows are long.
 static void emit_outputs(kc_tiler *t) {
     int n = t->source->last->n_operands;
-    bool whole_space = false, shared = shares_memory(t);
+    bool whole_space = false, shared = kc_tiler_shares_memory(t);
     if (shared) read_first(t, false);
     for (int i = 0; i < n; i++) {
         kc_coord c[KC_MAX_RANK];
@@ -133,7 +133,7 @@ static void emit_outputs(kc_tiler *t) {
 }
 
 static bool tile_kernel(kc_pass_context *pass, kc_op *kernel) {
-    kc_tiler t = {.pass = pass, .kernel = kernel, .pool = kc_op_pool(kernel)};
+    kc_tiler t = {.pass = pass, .kernel = kernel, .pool = kc_op_pool(kernel), .walked = -1};
     kc_tiler_collapse(pass, kernel);
     start_body(&t);
     if (!kc_tiler_choose_axes(&t)) return false;
@@ -142,8 +142,10 @@ static bool tile_kernel(kc_pass_context *pass, kc_op *kernel) {
     kc_value *program = kc_build_1(&t.build, KC_OP_PROGRAM_ID, kc_type_scalar(KC_i64), 0, NULL);
     kc_tiler_open_axes(&t, program, false);
     if (t.rows_whole) kc_tiler_open_axes(&t, NULL, true);
+    kc_tiler_begin_walk(&t);
     if (t.reduction) kc_tiler_emit_reductions(&t);
     emit_outputs(&t);
+    kc_tiler_end_walk(&t);
     kc_build(&t.build, KC_OP_RETURN, 0, NULL, 0, NULL);
     return true;
 }

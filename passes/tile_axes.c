@@ -3,13 +3,14 @@
 // Memory decides. Each buffer has a dimension whose neighbours are neighbours in memory; followed through the movement
 // ops of the kernel, that is an axis of the space: a fast axis. Tiles are long along the fast axes: one for most kernels,
 // two for a transposition.
+#include "passes/rows.h"
 #include "passes/tiler.h"
 
 #include <string.h>
 
 enum {
-    THREADS_OF_A_MAP = 128, VECTORS_A_THREAD = 2, LARGEST_WHOLE_ROW = 8192, ELEMENTS_A_ROW_THREAD = 16,
-    MOST_A_THREAD = 128, MOST_EXTENT = 16384, MOST_REPETITIONS = 15, MOST_PRODUCTS = 16384,
+    THREADS_OF_A_MAP = 128, VECTORS_A_THREAD = 2, ROWS_OF_VECTORS = 4, LARGEST_WHOLE_ROW = 8192, ELEMENTS_A_ROW_THREAD = 16,
+    MOST_A_THREAD = 128, SECTOR_BYTES = 32, BYTES_OF_ROWS = 16, THREADS_OF_REPEATED_ROWS = 256, MOST_EXTENT = 16384, MOST_REPETITIONS = 15, MOST_PRODUCTS = 16384,
 };
 
 static int64_t power_of_two_at_least(int64_t n) {
@@ -34,19 +35,26 @@ static int64_t whole(const kc_tiler *t, int a) {
 
 // ---- fast axes -----------------------------------------------------------------------------------------------------
 
+enum { MOST_INPUTS = 64 }; // that are looked at
+
 typedef struct {
     kc_tiler *t;
     int most_axes;        // of the input that varies along most axes
     int fast_of_largest;  // its fast axis, or -1
     unsigned fast;        // fast axes of all inputs that vary along at least two axes
     int least_bytes;      // of an element of any buffer
+    unsigned varies[MOST_INPUTS]; // the axes that each input varies along
+    int n_inputs;
 } kc_trace;
 
 enum { NO_AXIS = -1 };
 
 static void trace_buffer(kc_trace *trace, const kc_value *v, const int *map) {
     int fast = kc_type_unit_stride(trace->t->pool, &v->type), covered = 0;
-    for (int d = 0; d < v->type.rank; d++) covered += map[d] != NO_AXIS;
+    unsigned axes = 0;
+    for (int d = 0; d < v->type.rank; d++)
+        if (map[d] != NO_AXIS) covered++, axes |= 1u << map[d];
+    if (trace->n_inputs < MOST_INPUTS) trace->varies[trace->n_inputs++] = axes;
     int bytes = kc_dtype_bytes(v->type.elem);
     if (covered > 0 && bytes < trace->least_bytes) trace->least_bytes = bytes;
     if (covered > trace->most_axes) {
@@ -142,7 +150,7 @@ int kc_tiler_output_coords(kc_tiler *t, const kc_type *type, kc_coord *c) {
 }
 
 static kc_trace trace_kernel(kc_tiler *t, unsigned *output_fast) {
-    kc_trace trace = {t, 0, NO_AXIS, 0, 8};
+    kc_trace trace = {.t = t, .fast_of_largest = NO_AXIS, .least_bytes = 8};
     kc_op *yield = t->source->last;
     *output_fast = 0;
     int first_output = t->source->n_args - yield->n_operands;
@@ -156,6 +164,17 @@ static kc_trace trace_kernel(kc_tiler *t, unsigned *output_fast) {
         trace_value(&trace, kc_operand(yield, i), map);
     }
     return trace;
+}
+
+// The last parallel axis along which an input repeats that runs along the fast axis: a bias repeats along the rows.
+static int repeated_axis(const kc_trace *trace, int fast) {
+    for (int a = trace->t->n_axes - 1; a >= 0; a--) {
+        const kc_axis *axis = &trace->t->axes[a];
+        if (axis->reduced || a == fast || kc_expr_is_one(axis->extent)) continue;
+        for (int i = 0; i < trace->n_inputs; i++)
+            if ((trace->varies[i] >> fast & 1) && !(trace->varies[i] >> a & 1)) return a;
+    }
+    return NO_AXIS;
 }
 
 // ---- the three kinds of kernel -----------------------------------------------------------------------------------------
@@ -197,6 +216,15 @@ static void spread(kc_tiler *t, int first, int64_t budget, bool reduced) {
     }
 }
 
+// A thread holds a few rows of the same columns, and walks down them: what repeats along the rows is loaded once.
+static int tile_repeated(kc_tiler *t, int fast, int repeated, int64_t vector) {
+    t->axes[fast].tile = smaller(THREADS_OF_A_MAP * vector, whole(t, fast));
+    t->axes[repeated].tile = smaller(THREADS_OF_A_MAP * ROWS_OF_VECTORS * vector / t->axes[fast].tile, whole(t, repeated));
+    int warps = schedule_warps(t, t->axes[fast].tile * t->axes[repeated].tile, ROWS_OF_VECTORS * vector);
+    kc_tiler_walk(t, repeated, warps);
+    return warps;
+}
+
 static int tile_map(kc_tiler *t) {
     unsigned output_fast;
     kc_trace trace = trace_kernel(t, &output_fast);
@@ -213,14 +241,26 @@ static int tile_map(kc_tiler *t) {
         t->axes[other].tile = smaller(64, whole(t, other));
         return schedule_warps(t, t->axes[fast].tile * t->axes[other].tile, 16);
     }
+    int repeated = fast >= 0 ? repeated_axis(&trace, fast) : NO_AXIS;
+    if (repeated != NO_AXIS) return tile_repeated(t, fast, repeated, vector);
     spread(t, fast, THREADS_OF_A_MAP * VECTORS_A_THREAD * vector, false);
     int64_t elements = 1;
     for (int a = 0; a < t->n_axes; a++) elements *= t->axes[a].tile;
     return schedule_warps(t, elements, VECTORS_A_THREAD * vector);
 }
 
+// Something repeats from row to row: a thread holds the same few columns of several rows, so that it is shared, and the
+// reductions of all these rows go together.
+static int tile_repeated_rows(kc_tiler *t, int repeated, int64_t row, int64_t vector) {
+    int64_t rows = BYTES_OF_ROWS / larger(4, kc_dtype_bytes(kc_operand(t->reduction, 0)->type.elem));
+    int64_t threads = smaller(larger(row / vector, t->pass->target->attributes.warp_size), THREADS_OF_REPEATED_ROWS);
+    threads = larger(threads, row / ELEMENTS_A_ROW_THREAD);
+    t->axes[repeated].tile = smaller(rows * larger(threads * vector / row, 1), whole(t, repeated));
+    return schedule_warps(t, threads, 1);
+}
+
 // Rows along the fast axis: whole when they fit, several a block when they are short.
-static int tile_rows(kc_tiler *t, int64_t vector) {
+static int tile_rows(kc_tiler *t, int64_t vector, int repeated) {
     int64_t row = 1, rows = 1;
     t->rows_whole = true;
     for (int a = 0; a < t->n_axes; a++)
@@ -232,6 +272,7 @@ static int tile_rows(kc_tiler *t, int64_t vector) {
     if (t->rows_whole) {
         for (int a = 0; a < t->n_axes; a++)
             if (t->axes[a].reduced) t->axes[a].tile = whole(t, a);
+        if (repeated != NO_AXIS) return tile_repeated_rows(t, repeated, row, vector);
     } else {
         row = smaller(1024 * vector, LARGEST_WHOLE_ROW / 2); // of the widest elements, too, a few fit
         spread(t, -1, row, true);
@@ -244,13 +285,17 @@ static int tile_rows(kc_tiler *t, int64_t vector) {
     return schedule_warps(t, row * rows, t->rows_whole ? larger(ELEMENTS_A_ROW_THREAD, vector) : vector * 2);
 }
 
-// The fast axis is not reduced: lanes run along it, and each thread walks down its columns.
-static int tile_columns(kc_tiler *t, int fast) {
+// The fast axis is not reduced: lanes run along it, and each thread walks down its columns. Deep columns that are wanted
+// again are held whole, fewer at a time, as long as they fill the sectors of memory.
+static int tile_columns(kc_tiler *t, int fast, int least_bytes) {
     int64_t columns = smaller(128, whole(t, fast)), depth = 1;
-    t->axes[fast].tile = columns;
     t->rows_whole = true;
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].reduced) depth = whole(t, a) > INT32_MAX / depth ? INT32_MAX : depth * whole(t, a);
+    if (kc_rows_needed_again(t->pool, t->pass->scratch, t->source, t->reduction))
+        while (columns * least_bytes > SECTOR_BYTES && depth * columns > LARGEST_WHOLE_ROW && depth * SECTOR_BYTES <= LARGEST_WHOLE_ROW * least_bytes)
+            columns /= 2;
+    t->axes[fast].tile = columns;
     if (depth * columns > LARGEST_WHOLE_ROW) t->rows_whole = false, depth = LARGEST_WHOLE_ROW / 2 / columns;
     spread(t, -1, depth, true);
     return schedule_warps(t, columns * depth, ELEMENTS_A_ROW_THREAD);
@@ -260,8 +305,11 @@ static int tile_reduction(kc_tiler *t) {
     unsigned output_fast;
     kc_trace trace = trace_kernel(t, &output_fast);
     int fast = trace.fast_of_largest;
-    if (fast >= 0 && !t->axes[fast].reduced) return tile_columns(t, fast);
-    return tile_rows(t, larger(1, 16 / trace.least_bytes));
+    bool columns = fast >= 0 && !t->axes[fast].reduced;
+    int repeated = fast >= 0 ? repeated_axis(&trace, fast) : NO_AXIS;
+    int warps = columns ? tile_columns(t, fast, trace.least_bytes) : tile_rows(t, larger(1, 16 / trace.least_bytes), repeated);
+    if (repeated != NO_AXIS && t->rows_whole) kc_tiler_walk(t, repeated, warps);
+    return warps;
 }
 
 static int tile_contraction(kc_tiler *t) {

@@ -97,9 +97,14 @@ static void remember_results(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value
 // ---- loops ---------------------------------------------------------------------------------------------------------
 
 kc_value *kc_tiler_begin_loop(kc_tiler *t, const kc_expr *steps, int n, kc_value *const *init, kc_op **loop) {
+    kc_value *lower = kc_tiler_int(t, KC_i64, 0);
+    return kc_tiler_begin_range(t, lower, kc_tiler_sym(t, steps), n, init, loop);
+}
+
+kc_value *kc_tiler_begin_range(kc_tiler *t, kc_value *lower, kc_value *upper, int n, kc_value *const *init, kc_op **loop) {
     kc_module *module = t->pass->module;
-    kc_value *operands[2 + 2 * KC_MAX_RANK] = {kc_tiler_int(t, KC_i64, 0), kc_tiler_sym(t, steps)};
-    kc_type types[2 * KC_MAX_RANK];
+    kc_value *operands[2 + 2 * KC_MAX_RANK] = {lower, upper};
+    kc_type types[2 * KC_MAX_RANK] = {{0}};
     for (int i = 0; i < n; i++) operands[2 + i] = init[i], types[i] = init[i]->type;
     kc_op *op = kc_build(&t->build, KC_OP_FOR, 2 + n, operands, n, types);
     kc_attr_set_int(op, KC_ATTR_STEP, 1);

@@ -61,15 +61,20 @@ kc_value *kc_tiler_widen(kc_tiler *t, kc_value *v, unsigned axes) {
     return kc_build_elementwise(&t->build, KC_OP_SELECT, 3, (kc_value *[]){always, v, v});
 }
 
-// How many tiles cover the axis.
-static const kc_expr *tiles_of(kc_tiler *t, const kc_axis *axis) {
-    return kc_expr_cdiv(t->pool, axis->extent, kc_expr_const(t->pool, axis->tile));
+const kc_expr *kc_tiler_tiles(kc_tiler *t, int a) {
+    return kc_expr_cdiv(t->pool, t->axes[a].extent, kc_expr_const(t->pool, t->axes[a].tile));
+}
+
+// The programs or steps side by side along the axis: of the walked one each takes several tiles.
+static const kc_expr *shares(kc_tiler *t, int a) {
+    const kc_expr *tiles = kc_tiler_tiles(t, a);
+    return a == t->walked ? kc_expr_cdiv(t->pool, tiles, t->stride) : tiles;
 }
 
 const kc_expr *kc_tiler_steps(kc_tiler *t, bool reduced) {
     const kc_expr *steps = kc_expr_const(t->pool, 1);
     for (int a = 0; a < t->n_axes; a++)
-        if (t->axes[a].reduced == reduced) steps = kc_expr_mul(t->pool, steps, tiles_of(t, &t->axes[a]));
+        if (t->axes[a].reduced == reduced) steps = kc_expr_mul(t->pool, steps, shares(t, a));
     return steps;
 }
 
@@ -99,28 +104,33 @@ void kc_tiler_make_offsets(kc_tiler *t) {
     }
 }
 
-static void open_axis(kc_tiler *t, kc_axis *axis, kc_value *index) {
+void kc_tiler_open_axis(kc_tiler *t, int a, kc_value *index) {
+    kc_axis *axis = &t->axes[a];
     axis->base = index;
     if (index && axis->tile != 1) axis->base = kc_build_binary(&t->build, KC_OP_MUL, index, kc_tiler_int(t, KC_i64, axis->tile));
     axis->mask = mask_of(t, axis);
 }
 
-// The last axis runs fastest: neighbouring programs work on neighbouring memory.
+static bool any_before(kc_tiler *t, int a, bool reduced) {
+    for (int b = 0; b < a; b++)
+        if (t->axes[b].reduced == reduced && !kc_expr_is_one(shares(t, b))) return true;
+    return false;
+}
+
+// The last axis runs fastest: neighbouring programs work on neighbouring memory. The walked axis keeps the index of its
+// share until the walk opens it.
 void kc_tiler_open_axes(kc_tiler *t, kc_value *index, bool reduced) {
-    int64_t one;
     for (int a = t->n_axes - 1; a >= 0; a--) {
-        kc_axis *axis = &t->axes[a];
-        if (axis->reduced != reduced) continue;
-        const kc_expr *tiles = tiles_of(t, axis);
+        if (t->axes[a].reduced != reduced) continue;
+        const kc_expr *n = shares(t, a);
         kc_value *mine = NULL;
-        if (index && !(kc_expr_is_const(tiles, &one) && one == 1)) {
-            bool others = false;
-            for (int b = 0; b < a; b++)
-                if (t->axes[b].reduced == reduced && !(kc_expr_is_const(tiles_of(t, &t->axes[b]), &one) && one == 1)) others = true;
-            mine = others ? kc_build_binary(&t->build, KC_OP_MOD, index, kc_tiler_sym(t, tiles)) : index;
-            if (others) index = kc_build_binary(&t->build, KC_OP_FLOORDIV, index, kc_tiler_sym(t, tiles));
+        if (index && !kc_expr_is_one(n)) {
+            bool others = any_before(t, a, reduced);
+            mine = others ? kc_build_binary(&t->build, KC_OP_MOD, index, kc_tiler_sym(t, n)) : index;
+            if (others) index = kc_build_binary(&t->build, KC_OP_FLOORDIV, index, kc_tiler_sym(t, n));
         }
-        open_axis(t, axis, mine);
+        if (a == t->walked) t->axes[a].base = mine;
+        else kc_tiler_open_axis(t, a, mine);
     }
 }
 

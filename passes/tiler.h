@@ -48,6 +48,9 @@ typedef struct {
     kc_builder build;
     kc_axis axes[KC_MAX_RANK];
     int n_axes, rank;         // rank: number of tiled axes, that of every tile
+    int walked;               // the axis that a program walks along, or -1
+    const kc_expr *stride;    // tiles of the walked axis that a program takes
+    kc_op *walk;              // the loop over them
     bool rows_whole;          // reduced axes fit one tile
     kc_memo *memo;
     int n_memo, memo_capacity;
@@ -56,6 +59,9 @@ typedef struct {
     kc_op *reduction, *contraction; // the first of each in the source, or NULL
     int *levels;              // by op order of the source: how many reductions in a row lead to it
 } kc_tiler;
+
+// ---- tile.c
+bool kc_tiler_shares_memory(const kc_tiler *); // an output may occupy an input's memory
 
 // ---- tile_collapse.c: fewer axes, where memory allows; changes the tensor form
 void kc_tiler_collapse(kc_pass_context *, kc_op *kernel);
@@ -71,13 +77,20 @@ kc_type kc_tiler_type(const kc_tiler *, kc_dtype, unsigned axes);    // a tile t
 kc_value *kc_tiler_widen(kc_tiler *, kc_value *, unsigned axes);     // the same values, repeated to vary along axes
 void kc_tiler_make_offsets(kc_tiler *);                              // the iotas, before any loop
 void kc_tiler_open_axes(kc_tiler *, kc_value *index, bool reduced);  // sets base, local and mask from a linear tile index
-const kc_expr *kc_tiler_steps(kc_tiler *, bool reduced);             // number of tiles over those axes
+const kc_expr *kc_tiler_tiles(kc_tiler *, int axis);                 // how many tiles cover the axis
+const kc_expr *kc_tiler_steps(kc_tiler *, bool reduced);             // how many programs, or steps, cover those axes
+void kc_tiler_open_axis(kc_tiler *, int axis, kc_value *index);      // one of them, from the index of its tile
 kc_coord kc_tiler_axis_coord(const kc_tiler *, int axis);
 kc_value *kc_tiler_mask(kc_tiler *, unsigned axes, kc_value *predicate); // conjunction, or NULL
 kc_value *kc_tiler_coord_value(kc_tiler *, kc_coord, kc_dtype);      // base + local as one value
 kc_coord kc_tiler_coord_add(kc_tiler *, kc_coord, const kc_expr *);
 kc_coord kc_tiler_coord_scale(kc_tiler *, kc_coord, const kc_expr *, const kc_expr *extent);
 kc_coord kc_tiler_coord_sum(kc_tiler *, kc_coord, kc_coord);
+
+// ---- tile_walk.c: programs that take several tiles in turn
+void kc_tiler_walk(kc_tiler *, int axis, int warps); // decides the stride; nothing to do when one tile covers the axis
+void kc_tiler_begin_walk(kc_tiler *);                // around what a program does for each tile
+void kc_tiler_end_walk(kc_tiler *);
 
 // ---- tile_emit.c: values at coordinates
 kc_value *kc_tiler_emit(kc_tiler *, kc_value *, const kc_coord *, kc_value *predicate);
@@ -100,7 +113,8 @@ int kc_reshape_groups(kc_expr_pool *, const kc_type *from, const kc_type *to, kc
 void kc_tiler_emit_reductions(kc_tiler *);
 kc_value *kc_tiler_emit_reduce(kc_tiler *, kc_op *, int result, const kc_coord *);
 kc_value *kc_tiler_emit_matmul(kc_tiler *, kc_op *, const kc_coord *, kc_value *predicate);
-kc_value *kc_tiler_begin_loop(kc_tiler *, const kc_expr *steps, int n, kc_value *const *init, kc_op **loop);
+kc_value *kc_tiler_begin_range(kc_tiler *, kc_value *lower, kc_value *upper, int n, kc_value *const *init, kc_op **loop);
+kc_value *kc_tiler_begin_loop(kc_tiler *, const kc_expr *steps, int n, kc_value *const *init, kc_op **loop); // from 0
 void kc_tiler_end_loop(kc_tiler *, kc_op *loop, int n, kc_value *const *next);
 
 #endif

@@ -1,8 +1,9 @@
-# `make bench`: what a build, a launch and a simulated instruction cost. The table is also written to $(BUILD)/bench.txt.
+# `make bench`: what a build, a launch and a simulated instruction cost, and what kernels move. The table is also written to $(BUILD)/bench.txt.
 BENCH_BIN := $(BUILD)/bench/measure $(BUILD)/bench/launch_cost $(BUILD)/bench/libnull_cuda.so
 
 bench: all $(BENCH_BIN)
 	tests/bench/run.sh $(BUILD)
+	/usr/bin/python3 tests/bench/memory.py $(BUILD) | tee -a $(BUILD)/bench.txt
 
 $(BUILD)/bench/measure: tests/bench/measure.c
 	@mkdir -p $(@D)
