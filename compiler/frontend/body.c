@@ -93,7 +93,10 @@ static bool check_free(kc_function *fn, const kc_statement *statement) {
                     : dim         ? "a dimension"
                     : name->input ? "an input"
                                   : "another statement");
-        kc_report(fn->diag, KC_NOTE, type ? type->loc : dim ? dim->loc : name->loc,
+        kc_report(fn->diag, KC_NOTE,
+                  type  ? type->loc
+                  : dim ? dim->loc
+                        : name->loc,
                   "that one is here");
     } else return true;
     return false;
@@ -120,19 +123,37 @@ static kc_term eval_name(kc_function *fn, const kc_ast *ast) {
     return term;
 }
 
-static kc_opcode opcode_of(kc_token_kind kind) {
-    switch (kind) {
-#define OPERATOR(ID, TEXT, REFUSES, TYPES, EXTENTS, MEANING, BOUND)                                \
-    case KC_TOKEN_##ID: return KC_OP_##ID;
+static const struct {
+    kc_token_kind token;
+    kc_opcode code;
+} operators[] = {
+#define OPERATOR(ID, TEXT, REFUSES, TYPES, EXTENTS, MEANING, BOUND) {KC_TOKEN_##ID, KC_OP_##ID},
 #include "compiler/frontend/body_ops.def"
-    default: kc_bug("operator %d has no op", (int)kind);
-    }
+};
+
+static kc_opcode opcode_of(kc_token_kind token) {
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (operators[i].token == token) return operators[i].code;
+    kc_bug("operator %d has no op", (int)token);
+}
+
+static kc_term eval_operand(kc_function *fn, const kc_ast *ast, int i) {
+    const kc_ast *operand = ast->args[i].value;
+    if (operand->kind != KC_AST_STRING && operand->kind != KC_AST_LIST)
+        return kc_body_eval(fn, operand);
+    KC_FN_ERROR(fn, operand->loc, "%s takes tensors and numbers, not %s",
+                kc_body_token_text(ast->op), kc_ast_text(fn->arena, operand));
+    return kc_term_poison(operand->loc);
+}
+
+static kc_term eval_unary(kc_function *fn, const kc_ast *ast) {
+    kc_opcode code = ast->op == KC_TOKEN_NOT ? KC_OP_NOT : KC_OP_NEG;
+    return kc_body_unary(fn, ast->loc, kc_body_token_text(ast->op), code, eval_operand(fn, ast, 0));
 }
 
 static kc_term eval_binary(kc_function *fn, const kc_ast *ast) {
-    kc_term a = kc_body_eval(fn, ast->args[0].value);
-    kc_term b = kc_body_eval(fn, ast->args[1].value);
-    return kc_body_binary(fn, ast->loc, opcode_of(ast->op), a, b);
+    kc_term a = eval_operand(fn, ast, 0), b = eval_operand(fn, ast, 1);
+    return kc_body_binary(fn, ast->loc, kc_body_token_text(ast->op), opcode_of(ast->op), a, b);
 }
 
 static kc_term eval_bool(kc_function *fn, const kc_ast *ast) {
@@ -149,15 +170,13 @@ static kc_term eval_node(kc_function *fn, const kc_ast *ast) {
     case KC_AST_NAME: return eval_name(fn, ast);
     case KC_AST_CALL: return kc_body_call(fn, ast);
     case KC_AST_BINARY: return eval_binary(fn, ast);
-    case KC_AST_UNARY:
-        return kc_body_unary(fn, ast->loc, ast->op == KC_TOKEN_NOT ? KC_OP_NOT : KC_OP_NEG,
-                             kc_body_eval(fn, ast->args[0].value));
+    case KC_AST_UNARY: return eval_unary(fn, ast);
     case KC_AST_STRING:
     case KC_AST_LIST: break;
     }
     KC_FN_ERROR(fn, ast->loc,
                 "expected a value, seen %s: it can only stand as an argument that asks for one",
-                ast->kind == KC_AST_LIST ? "a list" : "a string");
+                kc_ast_text(fn->arena, ast));
     return kc_term_poison(ast->loc);
 }
 

@@ -115,6 +115,8 @@ typedef struct {
 } kc_body;
 
 kc_body kc_body_parse(kc_arena *, kc_diag *, kc_body_text);
+const char *kc_ast_text(kc_arena *,
+                        const kc_ast *); // for errors: "a list", "the string \"a\"", "1.5"
 // One expression that takes up the whole text. NULL after an error.
 kc_ast *kc_expression_parse(kc_arena *, kc_diag *, kc_body_text);
 

@@ -56,8 +56,9 @@ static bool read_side(kc_call *call, int i, side *s) {
     s->vector = type->rank == 1;
     if (s->vector && s->transposed) {
         KC_CALL_ERROR(call, kc_call_loc(call, 2 + i),
-                      "'%s' wants two dimensions or more; '%s' has one", call->names[2 + i],
-                      call->names[i]);
+                      "'%s' wants '%s' to have two dimensions or more, not one: leave it out for a "
+                      "vector",
+                      call->names[2 + i], call->names[i]);
         return false;
     }
     if (s->vector) {
@@ -96,8 +97,8 @@ static bool read_precision(kc_call *call, const char **precision) {
     if (!*precision) return false;
     if (!strcmp(*precision, "ieee") || !strcmp(*precision, "high") || !strcmp(*precision, "fast"))
         return true;
-    KC_CALL_ERROR(call, kc_call_loc(call, 4),
-                  "'precision' must be \"ieee\", \"high\" or \"fast\", not \"%s\"", *precision);
+    kc_call_refuse(call, 4, "\"ieee\", \"high\" or \"fast\"", kc_call_seen(call, call->given[4]),
+                   "");
     return false;
 }
 
@@ -142,13 +143,10 @@ kc_term kc_call_matmul(kc_call *call) {
         return poison(call);
     if (!same_type(call, a.value, b.value)) return poison(call);
     if (!kc_expr_known_equal(fn->pool, a.inner, b.inner)) {
-        KC_CALL_ERROR(call, call->loc,
-                      "matmul of %s and %s: the contracted dimensions %s and %s %s",
-                      kc_types_text(fn, &a.value->type), kc_types_text(fn, &b.value->type),
-                      kc_dims_text(fn, a.inner), kc_dims_text(fn, b.inner),
-                      kc_expr_is_const(a.inner, NULL) && kc_expr_is_const(b.inner, NULL)
-                          ? "differ"
-                          : "cannot be shown to be equal");
+        KC_CALL_ERROR(call, call->loc, "matmul of %s%s and %s%s: the contracted dimensions %s",
+                      kc_types_text(fn, &a.value->type), a.transposed ? " transposed" : "",
+                      kc_types_text(fn, &b.value->type), b.transposed ? " transposed" : "",
+                      kc_dims_unequal(fn, a.inner, b.inner));
         return poison(call);
     }
     fn->builder.loc = call->loc;

@@ -40,27 +40,42 @@ static bool is_rounding(kc_opcode code) {
     return code == KC_OP_FLOOR || code == KC_OP_CEIL || code == KC_OP_ROUND;
 }
 
-// Bools are compared, selected and combined; arithmetic on them wants a cast. f8e8m0 has no sign.
-static bool accepts(kc_function *fn, kc_loc loc, kc_opcode code, kc_meet meet, kc_dtype dtype) {
-    bool arithmetic = meet == KC_MEET_ARITHMETIC || meet == KC_MEET_REAL || code == KC_OP_ABS ||
-                      code == KC_OP_NEG || code == KC_OP_RELU;
-    if (code == KC_OP_NEG && dtype == KC_f8e8m0) {
-        KC_FN_ERROR(fn, loc, "f8e8m0 has no sign: cast it first, such as -cast(x, \"f32\")");
-        return false;
-    }
-    if (dtype != KC_bool || !arithmetic) return true;
-    KC_FN_ERROR(fn, loc,
-                "'%s' has no meaning for bool: cast it first, such as cast(x, \"i32\"), or use "
-                "and, or, not",
-                kc_op_table[code].name);
-    return false;
+static bool is_bool(const kc_term *term) {
+    return term->kind == KC_TERM_TENSOR && term->value->type.elem == KC_bool;
 }
 
-static kc_term logical(kc_function *fn, kc_loc loc, kc_opcode code, int n, const kc_term *terms) {
+// Bools are compared, selected and combined; arithmetic on them wants a cast. f8e8m0 has no sign.
+static bool accepts(kc_function *fn, const char *spelling, kc_opcode code, int n,
+                    const kc_term *terms) {
+    kc_meet meet = meet_of(code);
+    bool arithmetic = meet == KC_MEET_ARITHMETIC || meet == KC_MEET_REAL || code == KC_OP_ABS ||
+                      code == KC_OP_NEG || code == KC_OP_RELU;
+    if (code == KC_OP_NEG && terms[0].kind == KC_TERM_TENSOR &&
+        terms[0].value->type.elem == KC_f8e8m0) {
+        KC_FN_ERROR(fn, terms[0].loc,
+                    "%s gives negative values, which f8e8m0 does not have: cast it first, such as "
+                    "cast(x, \"f32\")",
+                    spelling);
+        return false;
+    }
+    for (int i = 0; arithmetic && i < n; i++) {
+        if (!is_bool(&terms[i])) continue;
+        KC_FN_ERROR(
+            fn, terms[i].loc,
+            "%s takes numbers, not %s: cast it first, such as cast(x, \"i32\"), or use and, "
+            "or, not",
+            spelling, kc_term_text(fn, &terms[i]));
+        return false;
+    }
+    return true;
+}
+
+static kc_term logical(kc_function *fn, kc_loc loc, const char *spelling, kc_opcode code, int n,
+                       const kc_term *terms) {
     for (int i = 0; i < n; i++) {
-        if (terms[i].kind == KC_TERM_TENSOR && terms[i].value->type.elem == KC_bool) continue;
-        KC_FN_ERROR(fn, terms[i].loc, "'%s' combines bools, not %s: compare first, such as x != 0",
-                    kc_op_table[code].name, kc_term_text(fn, &terms[i]));
+        if (is_bool(&terms[i])) continue;
+        KC_FN_ERROR(fn, terms[i].loc, "%s combines bools, not %s: compare first, such as x != 0",
+                    spelling, kc_term_text(fn, &terms[i]));
         return kc_term_poison(loc);
     }
     return kc_body_elementwise(fn, loc, code, n, terms, KC_bool);
@@ -81,37 +96,42 @@ static bool negative_power(kc_function *fn, kc_loc loc, kc_opcode code, kc_dtype
     return true;
 }
 
-static kc_term apply(kc_function *fn, kc_loc loc, kc_opcode code, int n, const kc_term *terms) {
+static kc_term apply(kc_function *fn, kc_loc loc, const char *spelling, kc_opcode code, int n,
+                     const kc_term *terms) {
     if (kc_term_any_poison(n, terms)) return kc_term_poison(loc);
-    if (is_logical(code)) return logical(fn, loc, code, n, terms);
+    if (is_logical(code)) return logical(fn, loc, spelling, code, n, terms);
     kc_meet meet = meet_of(code);
     if (all_weak(n, terms) && meet != KC_MEET_COMPARE && is_primitive(code))
         return kc_weak_apply(fn, loc, code, n, terms);
     kc_dtype dtype = kc_body_meet(n, terms, meet);
     kc_dtype met = kc_body_meet(n, terms, KC_MEET_KEEP);
-    if (!accepts(fn, loc, code, meet, met) || negative_power(fn, loc, code, dtype, &terms[n - 1]))
+    if (!accepts(fn, spelling, code, n, terms) ||
+        negative_power(fn, loc, code, dtype, &terms[n - 1]))
         return kc_term_poison(loc);
     if (is_rounding(code) && kc_dtype_is_integer(met))
         return terms[0]; // integers are whole already
     return kc_body_elementwise(fn, loc, code, n, terms, dtype);
 }
 
-kc_term kc_body_unary(kc_function *fn, kc_loc loc, kc_opcode code, kc_term x) {
-    return apply(fn, loc, code, 1, &x);
+kc_term kc_body_unary(kc_function *fn, kc_loc loc, const char *spelling, kc_opcode code,
+                      kc_term x) {
+    return apply(fn, loc, spelling, code, 1, &x);
 }
 
-kc_term kc_body_binary(kc_function *fn, kc_loc loc, kc_opcode code, kc_term a, kc_term b) {
-    return apply(fn, loc, code, 2, (kc_term[]){a, b});
+kc_term kc_body_binary(kc_function *fn, kc_loc loc, const char *spelling, kc_opcode code, kc_term a,
+                       kc_term b) {
+    return apply(fn, loc, spelling, code, 2, (kc_term[]){a, b});
 }
 
 // ---- ops by name
 
 kc_term kc_call_unary(kc_call *call) {
-    return kc_body_unary(call->fn, call->loc, call->op->code, call->values[0]);
+    return kc_body_unary(call->fn, call->loc, call->op->name, call->op->code, call->values[0]);
 }
 
 kc_term kc_call_binary(kc_call *call) {
-    return kc_body_binary(call->fn, call->loc, call->op->code, call->values[0], call->values[1]);
+    return kc_body_binary(call->fn, call->loc, call->op->name, call->op->code, call->values[0],
+                          call->values[1]);
 }
 
 kc_term kc_call_clamp(kc_call *call) {
@@ -122,9 +142,8 @@ kc_term kc_call_clamp(kc_call *call) {
 kc_term kc_call_where(kc_call *call) {
     const kc_term *condition = &call->values[0];
     if (condition->kind != KC_TERM_TENSOR || condition->value->type.elem != KC_bool) {
-        KC_CALL_ERROR(call, condition->loc,
-                      "the condition of where must be bool, not %s: compare first, such as x != 0",
-                      kc_term_text(call->fn, condition));
+        kc_call_refuse(call, 0, "bool", kc_term_text(call->fn, condition),
+                       "compare first, such as x != 0");
         return kc_term_poison(call->loc);
     }
     kc_dtype dtype = kc_body_meet(2, call->values + 1, KC_MEET_KEEP);

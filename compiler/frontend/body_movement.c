@@ -22,15 +22,17 @@ kc_term kc_call_transpose(kc_call *call) {
     const kc_expr *shape[KC_MAX_RANK];
     bool seen[KC_MAX_RANK] = {false};
     if (list->count != x->type.rank) {
-        KC_CALL_ERROR(call, list->loc, "'perm' has %d entries but %s has %d dimensions",
-                      list->count, kc_types_text(call->fn, &x->type), x->type.rank);
+        KC_CALL_ERROR(call, list->loc,
+                      "'perm' has %d entries but %s has %d dimensions: list each once", list->count,
+                      kc_types_text(call->fn, &x->type), x->type.rank);
         return poison(call);
     }
     for (int d = 0; d < list->count; d++) {
         int axis;
         if (!kc_call_axis(call, list->args[d].value, &x->type, &axis)) return poison(call);
         if (seen[axis]) {
-            KC_CALL_ERROR(call, list->args[d].loc, "'perm' has dimension %d twice", axis);
+            KC_CALL_ERROR(call, list->args[d].loc, "'perm' has dimension %d twice: list each once",
+                          axis);
             return poison(call);
         }
         seen[axis] = true;
@@ -61,8 +63,11 @@ static const kc_expr *missing_extent(kc_call *call, const kc_expr *total, int ra
     const kc_expr *quotient = rest ? kc_dims_binary(fn, loc, KC_EXPR_DIV, total, rest) : NULL;
     if (!quotient) return NULL;
     if (kc_dims_divides(fn, total, rest, quotient)) return quotient;
-    KC_CALL_ERROR(call, loc, "-1 needs %s to be a multiple of %s, which cannot be shown",
-                  kc_dims_text(fn, total), kc_dims_text(fn, rest));
+    KC_CALL_ERROR(
+        call, loc,
+        "-1 needs %s to be a multiple of %s, which cannot be shown: write the extent, or give "
+        "the dimension a 'multiple_of' in 'dims'",
+        kc_dims_text(fn, total), kc_dims_text(fn, rest));
     return NULL;
 }
 
@@ -71,7 +76,8 @@ static bool fill_missing(kc_call *call, const kc_expr *total, int rank, const kc
     for (int d = 0; d < rank; d++) {
         if (!is_minus_one(shape[d])) continue;
         if (missing >= 0) {
-            KC_CALL_ERROR(call, kc_call_loc(call, 1), "'shape' has -1 more than once");
+            KC_CALL_ERROR(call, kc_call_loc(call, 1),
+                          "'shape' has -1 more than once: one extent can follow from the others");
             return false;
         }
         missing = d;
@@ -93,12 +99,15 @@ kc_term kc_call_reshape(kc_call *call) {
                                   : NULL;
     if (!elements) return poison(call);
     if (!kc_expr_known_equal(fn->pool, total, elements)) {
-        KC_CALL_ERROR(call, call->loc, "cannot reshape %s to %s: %s and %s elements %s",
-                      kc_types_text(fn, &x->type), kc_types_text(fn, &type),
-                      kc_dims_text(fn, total), kc_dims_text(fn, elements),
-                      kc_expr_is_const(total, NULL) && kc_expr_is_const(elements, NULL)
-                          ? "differ"
-                          : "cannot be shown to be equal");
+        KC_CALL_ERROR(
+            call, kc_call_loc(call, 1),
+            "cannot reshape %s to %s: %s and %s elements %s; -1 stands for an extent that "
+            "follows from the others",
+            kc_types_text(fn, &x->type), kc_types_text(fn, &type), kc_dims_text(fn, total),
+            kc_dims_text(fn, elements),
+            kc_expr_is_const(total, NULL) && kc_expr_is_const(elements, NULL)
+                ? "differ"
+                : "cannot be shown to be equal");
         return poison(call);
     }
     return kc_term_tensor(build(call, x->type.elem, rank, shape, 1, &x), call->loc);
@@ -121,7 +130,8 @@ kc_term kc_call_broadcast(kc_call *call) {
         return poison(call);
     kc_type result = kc_type_tensor(dtype, merged_rank, merged);
     if (!kc_type_same_shape(fn->pool, &result, &type)) {
-        KC_CALL_ERROR(call, call->loc, "%s cannot be broadcast to %s",
+        KC_CALL_ERROR(call, kc_call_loc(call, 1),
+                      "%s cannot be broadcast to %s: only extents of 1 are repeated",
                       kc_types_text(fn, &x->value->type), kc_types_text(fn, &type));
         return poison(call);
     }
@@ -166,10 +176,12 @@ static kc_value *join(kc_call *call, const kc_ast *list, kc_value **parts, int a
 static bool read_parts(kc_call *call, const kc_ast *list, kc_term *terms) {
     bool good = true;
     for (int i = 0; i < list->count; i++) {
-        terms[i] = kc_body_eval(call->fn, list->args[i].value);
+        terms[i] = kc_call_value(call, 0, list->args[i].value);
         bool ranked = terms[i].kind == KC_TERM_TENSOR && terms[i].value->type.rank > 0;
         if (!ranked && terms[i].kind != KC_TERM_POISON)
-            KC_CALL_ERROR(call, list->args[i].loc, "concat joins tensors of rank 1 or more, not %s",
+            KC_CALL_ERROR(call, list->args[i].loc,
+                          "concat joins tensors of one dimension or more, not %s: reshape or "
+                          "broadcast gives it one",
                           kc_term_text(call->fn, &terms[i]));
         good = good && ranked;
     }
@@ -185,7 +197,7 @@ kc_term kc_call_concat(kc_call *call) {
     int axis;
     if (!list) return poison(call);
     if (!list->count) {
-        KC_CALL_ERROR(call, list->loc, "concat needs at least one tensor");
+        KC_CALL_ERROR(call, list->loc, "concat wants at least one tensor, seen an empty list");
         return poison(call);
     }
     if (!read_parts(call, list, terms) ||
@@ -213,14 +225,19 @@ static bool read_amounts(kc_call *call, const kc_type *x, const kc_expr **low,
     const kc_ast *list = kc_call_list(call, 1, "[low, high] pairs", KC_MAX_RANK);
     if (!list) return false;
     if (list->count != x->rank) {
-        KC_CALL_ERROR(call, list->loc, "'amounts' has %d pairs but %s has %d dimensions",
+        KC_CALL_ERROR(call, list->loc,
+                      "'amounts' has %d pairs but %s has %d dimensions: give one for each",
                       list->count, kc_types_text(call->fn, x), x->rank);
         return false;
     }
     for (int d = 0; d < list->count; d++) {
         const kc_ast *pair = list->args[d].value;
         if (pair->kind != KC_AST_LIST || pair->count != 2) {
-            KC_CALL_ERROR(call, pair->loc, "expected a pair [low, high]");
+            KC_CALL_ERROR(call, pair->loc, "expected a pair [low, high] for dimension %d, seen %s",
+                          d,
+                          pair->kind == KC_AST_LIST
+                              ? kc_arena_printf(call->fn->arena, "%d entries", pair->count)
+                              : kc_call_seen(call, pair));
             return false;
         }
         if (!read_amount(call, pair->args[0].value, &low[d]) ||
@@ -243,7 +260,10 @@ static bool check_fill(kc_call *call, kc_dtype dtype, double *fill) {
         fits = kc_dtype_load(dtype, element) == *fill;
     }
     if (!fits)
-        KC_CALL_ERROR(call, kc_call_loc(call, 2), "%.17g is no %s", *fill, kc_dtype_name(dtype));
+        kc_call_refuse(
+            call, 2,
+            kc_arena_printf(call->fn->arena, "a value of %s, the type of x", kc_dtype_name(dtype)),
+            kc_arena_printf(call->fn->arena, "%.17g", *fill), "");
     return fits;
 }
 
@@ -277,9 +297,7 @@ static kc_value *read_indices(kc_call *call) {
     if (term->kind == KC_TERM_INT) return kc_weak_materialize(fn, call->loc, term, KC_i64, 0, NULL);
     if (term->kind == KC_TERM_TENSOR && kc_dtype_is_integer(term->value->type.elem))
         return term->value;
-    KC_CALL_ERROR(call, kc_call_loc(call, 1),
-                  "'indices' of gather must be integers, not %s: write cast(..., \"i32\")",
-                  kc_term_text(fn, term));
+    kc_call_refuse(call, 1, "of an integer type", kc_term_text(fn, term), "cast it to i32 or i64");
     return NULL;
 }
 
@@ -296,8 +314,10 @@ kc_term kc_call_gather(kc_call *call) {
     for (int d = axis + 1; d < x->type.rank; d++)
         shape[rank++] = x->type.shape[d];
     if (rank > KC_MAX_RANK) {
-        KC_CALL_ERROR(call, call->loc, "the result has %d dimensions; a tensor has at most %d",
-                      rank, (int)KC_MAX_RANK);
+        KC_CALL_ERROR(
+            call, call->loc,
+            "the result has %d dimensions, %d of x and %d of indices; a tensor has at most %d",
+            rank, x->type.rank - 1, indices->type.rank, (int)KC_MAX_RANK);
         return poison(call);
     }
     kc_type type = kc_type_tensor(x->type.elem, rank, shape);
@@ -319,9 +339,8 @@ kc_term kc_call_iota(kc_call *call) {
     if (dtype == KC_DTYPE_NONE) return poison(call);
     kc_type type = kc_type_tensor(dtype, rank, shape);
     if (!rank || dtype == KC_bool) {
-        KC_CALL_ERROR(call, kc_call_loc(call, rank ? 2 : 0),
-                      rank ? "iota counts in numbers, not in bool"
-                           : "iota needs at least one dimension");
+        kc_call_refuse(call, rank ? 2 : 0, rank ? "a number type" : "a list of dimensions",
+                       rank ? "bool" : "an empty list", "");
         return poison(call);
     }
     if (!kc_types_check(fn, kc_call_loc(call, 0), &type) ||

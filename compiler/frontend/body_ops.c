@@ -38,8 +38,8 @@ static const char *const foreign[][2] = {{"dot", "matmul"},
 
 static int count_positional(const kc_ast *ast) {
     int n = 0;
-    for (int i = 0; i < ast->count; i++)
-        n += !ast->args[i].keyword;
+    while (n < ast->count && !ast->args[n].keyword)
+        n++;
     return n;
 }
 
@@ -97,9 +97,38 @@ static int find_parameter(const kc_call *call, const char *keyword) {
     return -1;
 }
 
+// Ends with how the op is called; ops that share a name are all shown.
 static bool signature_error(kc_call *call, kc_loc loc, const char *text) {
-    KC_CALL_ERROR(call, loc, "%s: %s(%s)", text, call->op->name, call->op->signature);
+    const char *signatures = "";
+    for (int i = 0; i < kc_body_op_count; i++) {
+        const kc_body_op *op = &kc_body_op_table[i];
+        if (strcmp(op->name, call->op->name) != 0) continue;
+        signatures = kc_arena_printf(call->fn->arena, "%s%s%s(%s)", signatures,
+                                     *signatures ? " or " : "", op->name, op->signature);
+    }
+    KC_CALL_ERROR(call, loc, "%s: %s", text, signatures);
     return false;
+}
+
+// Extents and bounds that were written without brackets are the usual reason for too many
+// arguments.
+static bool too_many(kc_call *call, const kc_ast_arg *arg) {
+    static const char *const lists = " tensors perm shape starts ends amounts ";
+    kc_arena *arena = call->fn->arena;
+    for (int i = 0; i < call->n; i++) {
+        const char *name = kc_arena_printf(arena, " %s ", call->names[i]);
+        if (!call->given[i] || call->given[i]->kind == KC_AST_LIST || !strstr(lists, name))
+            continue;
+        return signature_error(call, arg->loc,
+                               kc_arena_printf(arena,
+                                               "too many arguments: '%s' is a list, which "
+                                               "stands in brackets",
+                                               call->names[i]));
+    }
+    return signature_error(call, arg->loc,
+                           kc_arena_printf(arena,
+                                           "too many arguments, %d seen, at most %d expected",
+                                           call->ast->count, call->n));
 }
 
 static bool bind_one(kc_call *call, const kc_ast_arg *arg, int position) {
@@ -110,8 +139,7 @@ static bool bind_one(kc_call *call, const kc_ast_arg *arg, int position) {
                                    kc_arena_printf(arena,
                                                    "'%s' is passed by keyword, such as %s=...",
                                                    call->names[position], call->names[position]));
-        return signature_error(call, arg->loc,
-                               kc_arena_printf(arena, "too many arguments, expected %d", call->n));
+        return too_many(call, arg);
     }
     int i = arg->keyword ? find_parameter(call, arg->keyword) : position;
     if (i < 0) {
@@ -170,7 +198,7 @@ kc_term kc_body_call(kc_function *fn, const kc_ast *ast) {
     read_signature(&call);
     if (!bind(&call)) return give_up(&call);
     for (int i = 0; i < call.op->n_values; i++)
-        call.values[i] = kc_body_eval(fn, call.given[i]);
+        call.values[i] = kc_call_value(&call, i, call.given[i]);
     if (kc_term_any_poison(call.op->n_values, call.values)) return kc_term_poison(ast->loc);
     fn->builder.loc = ast->loc;
     return call.op->emit(&call);

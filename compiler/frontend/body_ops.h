@@ -39,6 +39,15 @@ struct kc_call {
 
 #define KC_CALL_ERROR(call, loc_, ...) kc_report((call)->fn->diag, KC_ERROR, (loc_), __VA_ARGS__)
 
+// The form of every message about one argument: "'axis' of sum must be EXPECTED, not SEEN: HINT"
+// ("" for no hint). `seen` is what kc_call_seen says of the argument, or of a part of it.
+void kc_call_refuse(kc_call *, int i, const char *expected, const char *seen, const char *hint);
+void kc_call_refuse_at(kc_call *, int i, kc_loc, const char *expected, const char *seen,
+                       const char *hint);
+const char *kc_call_seen(kc_call *, const kc_ast *);
+// The value of an expression that stands where argument i wants one: lists and strings are refused.
+kc_term kc_call_value(kc_call *, int i, const kc_ast *);
+
 // Access to argument i. Each reports what is wrong and returns false or NULL; an argument left out
 // gives the default.
 kc_loc kc_call_loc(const kc_call *, int i);  // of the argument, else of the call

@@ -291,6 +291,21 @@ kc_ast *kc_expression_parse(kc_arena *arena, kc_diag *diag, kc_body_text in) {
     return ast;
 }
 
+const char *kc_ast_text(kc_arena *arena, const kc_ast *ast) {
+    switch (ast->kind) {
+    case KC_AST_INT: return kc_arena_printf(arena, "%lld", (long long)ast->integer);
+    case KC_AST_FLOAT: return kc_arena_printf(arena, "%.9g", ast->number);
+    case KC_AST_BOOL: return ast->integer ? "true" : "false";
+    case KC_AST_STRING: return kc_arena_printf(arena, "the string \"%s\"", ast->text);
+    case KC_AST_NAME: return kc_arena_printf(arena, "the name '%s'", ast->text);
+    case KC_AST_LIST: return "a list";
+    case KC_AST_CALL: return kc_arena_printf(arena, "a call of '%s'", ast->text);
+    case KC_AST_UNARY:
+    case KC_AST_BINARY: break;
+    }
+    return "an expression";
+}
+
 static const char *bad_statement(parser *p, kc_token name) {
     if (is_word(p, "import") || !strcmp(name.text, "import") || !strcmp(name.text, "for") ||
         !strcmp(name.text, "return") || !strcmp(name.text, "def") || !strcmp(name.text, "if"))

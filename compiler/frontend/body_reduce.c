@@ -17,7 +17,8 @@ static bool mark_axis(kc_call *call, const kc_ast *ast, const kc_type *type,
     int axis;
     if (!kc_call_axis(call, ast, type, &axis)) return false;
     if (reduced[axis]) {
-        KC_CALL_ERROR(call, ast->loc, "dimension %d is given twice", axis);
+        KC_CALL_ERROR(call, ast->loc, "'axis' has dimension %d of %s twice: give each once", axis,
+                      kc_types_text(call->fn, type));
         return false;
     }
     reduced[axis] = true;
@@ -81,8 +82,8 @@ kc_term kc_call_reduce(kc_call *call) {
 
 static bool want_number(kc_call *call, int i, const kc_value *x) {
     if (x->type.elem != KC_bool) return true;
-    KC_CALL_ERROR(call, kc_call_loc(call, i), "'%s' of %s is bool: cast it to a number type first",
-                  call->names[i], call->op->name);
+    kc_call_refuse(call, i, "of a number type", kc_types_text(call->fn, &x->type),
+                   "cast it first, such as cast(x, \"f32\")");
     return false;
 }
 
@@ -105,10 +106,11 @@ static bool check_parameter(kc_call *call, int i, const kc_type *x, int axis) {
     const kc_type *type = &call->values[i].value->type;
     if (type->rank == 1 && kc_expr_known_equal(call->fn->pool, type->shape[0], x->shape[axis]))
         return true;
-    KC_CALL_ERROR(call, kc_call_loc(call, i),
-                  "'%s' of %s must have one dimension, %s as dimension %d of %s; seen %s",
-                  call->names[i], call->op->name, kc_dims_text(call->fn, x->shape[axis]), axis,
-                  kc_types_text(call->fn, x), kc_types_text(call->fn, type));
+    kc_call_refuse(
+        call, i,
+        kc_arena_printf(call->fn->arena, "of shape [%s], as dimension %d of %s that it goes along",
+                        kc_dims_text(call->fn, x->shape[axis]), axis, kc_types_text(call->fn, x)),
+        kc_types_text(call->fn, type), "");
     return false;
 }
 
@@ -127,7 +129,8 @@ kc_term kc_call_norm(kc_call *call) {
     for (int i = 1; i < n; i++)
         if (!check_parameter(call, i, x, axis)) return kc_term_poison(call->loc);
     if (!(eps >= 0) || eps > 1e30) {
-        KC_CALL_ERROR(call, kc_call_loc(call, n + 1), "'eps' must be a finite number, at least 0");
+        kc_call_refuse(call, n + 1, "a finite number, at least 0",
+                       kc_arena_printf(fn->arena, "%.9g", eps), "");
         return kc_term_poison(call->loc);
     }
     kc_dtype dtype = kc_body_meet(n, call->values, KC_MEET_REAL);

@@ -72,8 +72,10 @@ static bool read_axes(kc_call *call, const kc_type *type, int n, int *axes) {
     const kc_ast *list = call->given[3] ? kc_call_list(call, 3, "dimensions", KC_MAX_RANK) : NULL;
     if (call->given[3] && !list) return false;
     if (list ? list->count != n : n > type->rank) {
-        KC_CALL_ERROR(call, kc_call_loc(call, list ? 3 : 1), "%d bounds for %d dimensions", n,
-                      list ? list->count : type->rank);
+        KC_CALL_ERROR(call, kc_call_loc(call, list ? 3 : 1),
+                      list ? "'starts' has %d entries but 'axes' has %d: give one for each"
+                           : "'starts' has %d entries for a tensor of %d dimensions",
+                      n, list ? list->count : type->rank);
         return false;
     }
     bool seen[KC_MAX_RANK] = {false};
@@ -81,7 +83,9 @@ static bool read_axes(kc_call *call, const kc_type *type, int n, int *axes) {
         axes[i] = i;
         if (list && !kc_call_axis(call, list->args[i].value, type, &axes[i])) return false;
         if (seen[axes[i]]) {
-            KC_CALL_ERROR(call, list->args[i].loc, "dimension %d is given twice", axes[i]);
+            KC_CALL_ERROR(call, list->args[i].loc,
+                          "'axes' has dimension %d of %s twice: give each once", axes[i],
+                          kc_types_text(call->fn, type));
             return false;
         }
         seen[axes[i]] = true;
@@ -96,13 +100,15 @@ static bool read_steps(kc_call *call, int n, int64_t *steps) {
     const kc_ast *list = kc_call_list(call, 4, "integers", KC_MAX_RANK);
     if (!list) return false;
     if (list->count != n) {
-        KC_CALL_ERROR(call, list->loc, "'steps' has %d entries for %d bounds", list->count, n);
+        KC_CALL_ERROR(call, list->loc,
+                      "'steps' has %d entries but 'starts' has %d: give one for each", list->count,
+                      n);
         return false;
     }
     for (int i = 0; i < n; i++) {
         if (!kc_call_int(call, list->args[i].value, "a step", &steps[i])) return false;
         if (steps[i] && steps[i] >= -2147483647 && steps[i] <= 2147483647) continue;
-        KC_CALL_ERROR(call, list->args[i].loc, "a step must not be 0 and must fit i32, seen %lld",
+        KC_CALL_ERROR(call, list->args[i].loc, "a step must fit i32 and not be 0, seen %lld",
                       (long long)steps[i]);
         return false;
     }
@@ -121,8 +127,8 @@ static bool read_bounds(kc_call *call, const kc_type *type, bounds *b) {
         !kc_call_dims(call, 2, "last indices", &n_ends, b->ends))
         return false;
     if (b->n != n_ends) {
-        KC_CALL_ERROR(call, kc_call_loc(call, 2), "'starts' has %d entries, 'ends' has %d", b->n,
-                      n_ends);
+        KC_CALL_ERROR(call, kc_call_loc(call, 2),
+                      "'starts' has %d entries but 'ends' has %d: give one for each", b->n, n_ends);
         return false;
     }
     return read_axes(call, type, b->n, b->axes) && read_steps(call, b->n, b->steps);

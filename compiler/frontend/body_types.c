@@ -100,9 +100,9 @@ bool kc_body_merge_shapes(kc_function *fn, kc_loc loc, const kc_type *a, const k
         if (!one || !other) merged[d] = one ? one : other;
         else if (!merge_extents(fn, one, other, &merged[d])) {
             bool numbers = kc_expr_is_const(one, NULL) && kc_expr_is_const(other, NULL);
-            KC_FN_ERROR(fn, loc, "%s and %s do not broadcast: %s and %s %s", kc_types_text(fn, a),
-                        kc_types_text(fn, b), kc_dims_text(fn, one), kc_dims_text(fn, other),
-                        numbers ? "differ and neither is 1" : "cannot be shown to be equal");
+            KC_FN_ERROR(fn, loc, "%s and %s do not broadcast: %s%s", kc_types_text(fn, a),
+                        kc_types_text(fn, b), kc_dims_unequal(fn, one, other),
+                        numbers ? " and neither is 1" : "");
             return false;
         }
     }

@@ -41,7 +41,8 @@ kc_value *kc_weak_materialize(kc_function *, kc_loc, const kc_term *, kc_dtype, 
                               const kc_expr *const *shape);
 
 // ---- body_elementwise.c
-kc_term kc_body_unary(kc_function *, kc_loc, kc_opcode, kc_term);
-kc_term kc_body_binary(kc_function *, kc_loc, kc_opcode, kc_term, kc_term);
+// `spelling`: what messages call it, "exp" or "'+'".
+kc_term kc_body_unary(kc_function *, kc_loc, const char *spelling, kc_opcode, kc_term);
+kc_term kc_body_binary(kc_function *, kc_loc, const char *spelling, kc_opcode, kc_term, kc_term);
 
 #endif

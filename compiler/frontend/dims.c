@@ -229,8 +229,12 @@ static const kc_expr *eval_name(kc_function *fn, const kc_ast *ast, bool in_body
     kc_name *name = kc_body_lookup(fn, ast);
     if (!name || name->term.kind == KC_TERM_POISON) return NULL;
     if (name->term.kind == KC_TERM_INT) return name->term.expr;
-    KC_FN_ERROR(fn, ast->loc, "'%s' is %s, not a dimension", ast->text,
-                name->term.kind == KC_TERM_TENSOR ? "a tensor" : "not an integer");
+    KC_FN_ERROR(fn, ast->loc,
+                "'%s' is %s, not a dimension: extents and bounds are integers and names of "
+                "dimensions",
+                ast->text,
+                name->term.kind == KC_TERM_TENSOR ? kc_types_text(fn, &name->term.value->type)
+                                                  : "not an integer");
     return NULL;
 }
 
@@ -267,7 +271,8 @@ static const kc_expr *eval_node(kc_function *fn, const kc_ast *ast, bool in_body
                    : NULL;
     default: break;
     }
-    KC_FN_ERROR(fn, ast->loc, "expected a dimension: names, integers and + - * // %% /");
+    KC_FN_ERROR(fn, ast->loc, "expected a dimension (names, integers and + - * // %% /), seen %s",
+                kc_ast_text(fn->arena, ast));
     return NULL;
 }
 
@@ -281,6 +286,13 @@ const kc_expr *kc_dims_eval(kc_function *fn, const kc_ast *ast, bool in_body) {
     const kc_expr *expr = eval_node(fn, ast, in_body);
     fn->depth--;
     return expr;
+}
+
+const char *kc_dims_unequal(kc_function *fn, const kc_expr *a, const kc_expr *b) {
+    bool numbers = kc_expr_is_const(a, NULL) && kc_expr_is_const(b, NULL);
+    return kc_arena_printf(
+        fn->arena, "%s and %s %s", kc_dims_text(fn, a), kc_dims_text(fn, b),
+        numbers ? "differ" : "cannot be shown to be equal; if they are, give them one name");
 }
 
 bool kc_dims_check_extent(kc_function *fn, kc_loc loc, const kc_expr *extent) {

@@ -155,6 +155,8 @@ const kc_expr *kc_dims_binary(kc_function *, kc_loc, kc_expr_kind, const kc_expr
 // Is the quotient a / b, an expression made with KC_EXPR_DIV, known to be exact?
 bool kc_dims_divides(kc_function *, const kc_expr *a, const kc_expr *b, const kc_expr *quotient);
 const char *kc_dims_text(kc_function *, const kc_expr *);
+// For errors: that the two differ, or cannot be shown to be equal and what to do about it.
+const char *kc_dims_unequal(kc_function *, const kc_expr *a, const kc_expr *b);
 
 // ---- types.c
 void kc_types_read_arguments(kc_function *, const kc_yaml *inputs, const kc_yaml *outputs);

@@ -1,7 +1,7 @@
-// Walks tests/golden/frontend (or $KC_GOLDENS): each NAME.yaml is loaded; its diagnostics must be
-// NAME.err and its tensor IR NAME.out, to the byte; a file that is absent stands for an empty one.
-// IR must also verify and read back as it was printed. UPDATE=1 rewrites the files. ONLY=NAME takes
-// one.
+// Walks tests/golden/frontend and its folder ops (or $KC_GOLDENS): each NAME.yaml is loaded; its
+// diagnostics must be NAME.err and its tensor IR NAME.out, to the byte; a file that is absent
+// stands for an empty one. IR must also verify and read back as it was printed. UPDATE=1 rewrites
+// the files. ONLY=NAME takes one.
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,11 +14,6 @@
 #include <cmocka.h>
 
 #include "compiler/frontend/frontend.h"
-
-static const char *folder(void) {
-    const char *given = getenv("KC_GOLDENS");
-    return given ? given : "tests/golden/frontend";
-}
 
 static char *read_file(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
@@ -84,19 +79,19 @@ static int check_module(const char *name, const kc_module *module, const char *t
     return bad;
 }
 
-static int check_file(const char *name) {
+static int check_file(const char *folder, const char *name) {
     char path[512];
     size_t size;
-    snprintf(path, sizeof path, "%s/%s.yaml", folder(), name);
+    snprintf(path, sizeof path, "%s/%s.yaml", folder, name);
     char *text = read_file(path, &size);
     kc_arena *arena = kc_arena_create();
     kc_diag *diag = kc_diag_create(arena, kc_arena_printf(arena, "%s.yaml", name), text, size);
     kc_module *module = kc_frontend_load(arena, path, text, size, diag);
     char *errors = diagnostics(diag), *ir = module ? kc_module_to_text(module, NULL) : strdup("");
     int failures = module ? check_module(name, module, ir) : 0;
-    snprintf(path, sizeof path, "%s/%s.err", folder(), name);
+    snprintf(path, sizeof path, "%s/%s.err", folder, name);
     failures += compare(path, errors);
-    snprintf(path, sizeof path, "%s/%s.out", folder(), name);
+    snprintf(path, sizeof path, "%s/%s.out", folder, name);
     failures += compare(path, ir);
     if ((module == NULL) != (kc_diag_errors(diag) > 0)) {
         print_error("%s: %d errors but %s module\n", name, kc_diag_errors(diag),
@@ -115,22 +110,34 @@ static int is_model(const struct dirent *entry) {
     return dot && !strcmp(dot, ".yaml");
 }
 
-static void test_goldens(void **state) {
-    (void)state;
+static void check_folder(const char *folder) {
     struct dirent **entries;
-    int n = scandir(folder(), &entries, is_model, alphasort), failures = 0;
+    int n = scandir(folder, &entries, is_model, alphasort), failures = 0;
     assert_true(n > 0);
     for (int i = 0; i < n; i++) {
         *strrchr(entries[i]->d_name, '.') = 0;
         const char *only = getenv("ONLY");
-        if (!only || !strcmp(only, entries[i]->d_name)) failures += check_file(entries[i]->d_name);
+        if (!only || !strcmp(only, entries[i]->d_name))
+            failures += check_file(folder, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
     assert_int_equal(failures, 0);
 }
 
+static void test_goldens(void **state) {
+    (void)state;
+    const char *given = getenv("KC_GOLDENS");
+    check_folder(given ? given : "tests/golden/frontend");
+}
+
+static void test_mistakes(void **state) {
+    (void)state;
+    if (!getenv("KC_GOLDENS")) check_folder("tests/golden/frontend/ops");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_goldens)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_goldens),
+                                       cmocka_unit_test(test_mistakes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
