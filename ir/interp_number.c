@@ -204,14 +204,16 @@ static kc_number op_div(const kc_number *x, const kc_precision *p) {
     if (loose(x[1])) return unknown(v);
     if (x[1].v == 0) return loose(x[0]) ? unknown(v) : exact(v);
     if (!finite_both(x)) return exact(v);
-    double spread = (x[0].e + fabs(v) * x[1].e) / (fabs(x[1].v) - x[1].e);
-    return kc_number_rounded(v, spread, p);
+    double through = x[1].e > 0 ? fabs(v) * x[1].e : 0; // v may be infinite
+    return kc_number_rounded(v, (x[0].e + through) / (fabs(x[1].v) - x[1].e), p);
 }
 
-// NumPy's remainder, with the divisor's sign; *moved: fmod's result had the other one.
+// NumPy's remainder, with the divisor's sign, of a zero too; *moved: fmod's result had the other
+// one.
 static double remainder_of(double a, double b, bool *moved) {
     double r = fmod(a, b);
     *moved = r != 0 && (r < 0) != (b < 0);
+    if (r == 0) return copysign(0, b);
     return *moved ? r + b : r;
 }
 
@@ -230,8 +232,8 @@ static kc_number op_mod(const kc_number *x, const kc_precision *p) {
     return kc_number_rounded(v, through, p);
 }
 
-// NumPy's floor_divide: (a - fmod(a, b)) / b, then to the integer it nearly is. Two roundings,
-// which matter beyond 2^21 in f32.
+// NumPy's floor_divide: (a - fmod(a, b)) / b, then to the integer it nearly is; a zero has the
+// quotient's sign. Two roundings, which matter beyond 2^21 in f32.
 static kc_number op_floordiv(const kc_number *x, const kc_precision *p) {
     bool moved;
     double a = x[0].v, b = x[1].v;
@@ -239,8 +241,10 @@ static kc_number op_floordiv(const kc_number *x, const kc_precision *p) {
     double r = fmod(a, b), q = (a - r) / b;
     (void)remainder_of(a, b, &moved);
     double v = nearbyint(moved ? q - 1 : q);
+    if (v == 0) v = copysign(0, a / b);
     if (!finite_both(x)) return x[0].e == 0 && x[1].e == 0 ? exact(v) : unknown(v);
     if (loose(x[1])) return unknown(v);
+    if (isinf(v)) return kc_number_rounded(v, x[0].e + x[1].e, p);
     double spread = (x[0].e + fabs(a / b) * x[1].e) / (fabs(b) - x[1].e);
     double e = spread > 0 ? fmax(floor(a / b + spread) - v, v - floor(a / b - spread)) : 0;
     if (fabs(v) * p->unit >= 0.125) e += 4 * half_ulp(p, v) + 1;
