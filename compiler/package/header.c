@@ -194,7 +194,7 @@ static void write_comment_argument(const writer *w, int i) {
         print_model_expr(w, type->shape[d]);
     }
     if (type->rank) fputc(']', w->out);
-    bool bits = is_scalar(w, i) && (type->elem == KC_f16 || type->elem == KC_bf16);
+    bool bits = is_scalar(w, i) && kc_dtype_is_float(type->elem) && kc_dtype_bits(type->elem) < 32;
     fprintf(w->out, "%s%s\n", i < w->n_inputs ? "" : ", written", bits ? ", as its bits" : "");
 }
 

@@ -53,7 +53,7 @@ static void fill_integers(array *a, uint64_t state) {
     for (size_t i = 0; i < a->count; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         int64_t v = (int64_t)(state >> 33) % (2 * SMALL_INTEGERS + 1);
-        bool positive = a->type == KC_u8 || a->type == KC_bool;
+        bool positive = a->type == KC_u8 || a->type == KC_bool || a->type == KC_f8e8m0;
         if (!positive) v -= SMALL_INTEGERS;
         if (kc_dtype_is_float(a->type)) kc_dtype_store(a->type, array_at(a, i), (double)v);
         else kc_dtype_store_i64(a->type, array_at(a, i), v);
@@ -127,7 +127,7 @@ static double compare(runner *r) {
 
 static int64_t alignment_of(const runner *r, int a, const kc_verify_case *c) {
     const argument *arg = &r->task->args[a];
-    return arg->span && c->misaligned ? kc_dtype_bytes(arg->type) : KC_PLACE_ALIGNMENT;
+    return arg->span && c->misaligned ? kc_dtype_unit(arg->type) : KC_PLACE_ALIGNMENT;
 }
 
 static int choose_variant(const runner *r, const kc_verify_case *c) {

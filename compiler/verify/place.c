@@ -27,7 +27,7 @@ static bool prepare(task *t, int a, const char **error) {
         return fail(error, text);
     for (int d = 0; d < arg->info.rank && arg->host.count; d++)
         last += (shape[d] - 1) * arg->strides[d];
-    arg->span = arg->host.count ? (size_t)(last + 1) * (size_t)kc_dtype_bytes(arg->type) : 0;
+    arg->span = arg->host.count ? (size_t)kc_dtype_size(arg->type, last + 1) : 0;
     return true;
 }
 
@@ -44,27 +44,12 @@ bool kc_place_prepare(task *t, const char **error) {
 
 // ---- elements -----------------------------------------------------------------------------------
 
-// Between the dense host array and the strided bytes.
-static void move(const argument *arg, char *strided, bool in) {
-    size_t bytes = (size_t)kc_dtype_bytes(arg->type);
-    for (size_t i = 0; i < arg->host.count; i++) {
-        size_t rest = i;
-        int64_t at = 0;
-        for (int d = arg->info.rank - 1; d >= 0; d--) {
-            at += (int64_t)(rest % (size_t)arg->host.shape[d]) * arg->strides[d];
-            rest /= (size_t)arg->host.shape[d];
-        }
-        char *there = strided + (size_t)at * bytes, *here = array_at(&arg->host, i);
-        memcpy(in ? there : here, in ? here : there, bytes);
-    }
-}
-
 // All of the span is written, gaps too: vectors may read them.
 static bool upload(const task *t, const argument *arg, void *base, size_t offset,
                    const char **error) {
     char *bytes = calloc(arg->span, 1);
     if (!bytes) return fail(error, no_memory);
-    move(arg, bytes, true);
+    kcrun_array_spread(&arg->host, arg->strides, bytes);
     kcrt_status status = kcrt_copy((kcrt_place){t->on.device, base, offset},
                                    (kcrt_place){NULL, bytes, 0}, arg->span, NULL);
     free(bytes);
@@ -88,7 +73,7 @@ static bool place(task *t, const kc_place_wishes *wishes, kc_placement *p, int a
                   const char **error) {
     argument *arg = &t->args[a];
     int shared = shared_with(t, a, wishes);
-    p->offset[a] = wishes->misaligned && arg->span ? (size_t)kc_dtype_bytes(arg->type) : 0;
+    p->offset[a] = wishes->misaligned && arg->span ? (size_t)kc_dtype_unit(arg->type) : 0;
     if (shared < 0 &&
         kcrt_alloc(t->on.device, arg->span ? arg->span + p->offset[a] : 0, &p->memory[a]))
         return fail(error, kcrt_last_error());
@@ -122,7 +107,7 @@ static bool fetch(task *t, const kc_placement *p, int a, const char **error) {
     kcrt_status status =
         kcrt_copy((kcrt_place){NULL, bytes, 0},
                   (kcrt_place){t->on.device, p->tensors[a].data, p->offset[a]}, arg->span, NULL);
-    if (!status) move(arg, bytes, false);
+    if (!status) kcrun_array_collect(&arg->host, arg->strides, bytes);
     free(bytes);
     return status ? fail(error, kcrt_last_error()) : true;
 }

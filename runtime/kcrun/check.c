@@ -3,6 +3,7 @@
 //
 // NaN equals NaN. An infinity equals the same infinity, and the largest finite value stands next to
 // it: either is right where the bound reaches past the place at which the type rounds to infinity.
+// The value comes as casts have it: where the type saturates, an infinity is one that was moved.
 // Integers with a bound of 0 are compared exactly.
 #include <math.h>
 #include <stdlib.h>
@@ -18,10 +19,11 @@ static double half_ulp(kc_dtype type, double a, double b) {
 static double excess(kc_dtype type, double got, double value, double bound) {
     if (isnan(value) || isnan(got))
         return isnan(value) && isnan(got) ? 0 : isinf(bound) ? 1 : INFINITY;
-    if (got == value || got == kc_dtype_round(type, value)) return 0;
+    if (got == value || got == kc_dtype_represent(type, value)) return 0;
     if (isnan(bound)) return INFINITY;
     if (isinf(bound)) return 1;
-    double low = kc_dtype_round(type, value - bound), high = kc_dtype_round(type, value + bound);
+    double low = kc_dtype_represent(type, value - bound),
+           high = kc_dtype_represent(type, value + bound);
     if (isinf(got) || isinf(value)) return got >= low && got <= high ? 1 : INFINITY;
     double allowed = bound + half_ulp(type, got, value);
     return fabs(got - value) / allowed;

@@ -11,30 +11,6 @@
 #define GUARD_BYTES 4096
 #define PATTERN 0xff
 
-// Element by element between the dense and the strided form; `in` says which way.
-static void move(const argument *arg, char *dense, char *strided, bool in) {
-    size_t bytes = (size_t)kc_dtype_bytes(arg->type);
-    int64_t index[KCRT_MAX_RANK] = {0}, at = 0;
-    for (size_t i = 0; i < arg->host.count; i++) {
-        char *there = strided + (size_t)at * bytes, *here = dense + i * bytes;
-        memcpy(in ? there : here, in ? here : there, bytes);
-        for (int axis = arg->info.rank - 1; axis >= 0; axis--) {
-            at += arg->strides[axis];
-            if (++index[axis] < arg->host.shape[axis]) break;
-            at -= arg->strides[axis] * arg->host.shape[axis];
-            index[axis] = 0;
-        }
-    }
-}
-
-static void scatter(const argument *arg, const void *dense, void *strided) {
-    move(arg, (char *)(uintptr_t)dense, strided, true);
-}
-
-static void gather(const argument *arg, const void *strided, void *dense) {
-    move(arg, dense, (char *)(uintptr_t)strided, false);
-}
-
 typedef struct {
     kcrt_device *device;
     bool guarded;
@@ -61,7 +37,7 @@ static bool place(const task *t, placement *p, int a) {
     unsigned char *bytes = malloc(size);
     if (!bytes) return kcrun_task_error(t, "Not enough memory.");
     memset(bytes, PATTERN, size);
-    if (!arg->info.is_output) scatter(arg, arg->host.data, bytes + guard(p));
+    if (!arg->info.is_output) kcrun_array_spread(&arg->host, arg->strides, bytes + guard(p));
     kcrt_status status = kcrt_copy((kcrt_place){p->device, p->memory[a], 0},
                                    (kcrt_place){NULL, bytes, 0}, size, NULL);
     free(bytes);
@@ -107,7 +83,8 @@ static bool fetch(task *t, const placement *p, int a) {
                            size, NULL);
     if (!good) kcrun_task_fail(t);
     else good = guards_intact(t, arg, bytes, p);
-    if (good && arg->info.is_output) gather(arg, bytes + guard(p), arg->host.data);
+    if (good && arg->info.is_output)
+        kcrun_array_collect(&arg->host, arg->strides, bytes + guard(p));
     free(bytes);
     return good;
 }
@@ -148,7 +125,7 @@ static bool fetch_exact(const task *t, const placement *p, int a, array *exact) 
     bool good =
         !arg->span || !kcrt_copy((kcrt_place){NULL, bytes, 0},
                                  (kcrt_place){p->device, p->memory[a], guard(p)}, arg->span, NULL);
-    if (good) gather(arg, bytes, exact->data);
+    if (good) kcrun_array_collect(exact, arg->strides, bytes);
     free(bytes);
     return good ? true : kcrun_task_fail(t);
 }

@@ -10,7 +10,7 @@
 bool kcrun_array_make(array *a, kc_dtype type, int rank, const int64_t *shape,
                       char error[ERROR_SIZE]) {
     *a = (array){.type = type, .rank = rank, .count = 1};
-    size_t bytes = (size_t)kc_dtype_bytes(type);
+    size_t bytes = (size_t)kc_dtype_unit(type);
     for (int i = 0; i < rank; i++) {
         a->shape[i] = shape[i];
         if (shape[i] == 0) a->count = 0;
@@ -21,7 +21,7 @@ bool kcrun_array_make(array *a, kc_dtype type, int rank, const int64_t *shape,
             snprintf(error, ERROR_SIZE, "the array is too large");
             return false;
         }
-    a->data = calloc(a->count ? a->count : 1, bytes ? bytes : 1);
+    a->data = calloc(a->count ? a->count : 1, bytes);
     if (!a->data)
         snprintf(error, ERROR_SIZE, "not enough memory for %zu elements of %s", a->count,
                  kc_dtype_name(type));
@@ -155,10 +155,15 @@ static void put(array *a, size_t i, const spec *s, uint64_t *state) {
     case FILL_UNIFORM:
         value = is_float ? 2 * unit(state) - 1 : floor(32 * unit(state)) - (is_unsigned ? 0 : 16);
         break;
-    case FILL_NORMAL: value = is_float ? normal(state) : nearbyint(8 * normal(state)); break;
+    case FILL_NORMAL:
+        value = normal(state);
+        if (!is_float) value = nearbyint((kc_dtype_is_packed(a->type) ? 2 : 8) * value);
+        break;
     }
+    bool random = s->fill == FILL_UNIFORM || s->fill == FILL_NORMAL;
+    if (random && a->type == KC_f8e8m0) value = fabs(value);
     if (is_float) kc_dtype_store(a->type, array_at(a, i), value);
-    else if (a->type == KC_bool && (s->fill == FILL_UNIFORM || s->fill == FILL_NORMAL))
+    else if (a->type == KC_bool && random)
         kc_dtype_store_i64(a->type, array_at(a, i), next(state) >> 63);
     else
         kc_dtype_store_i64(a->type, array_at(a, i),
@@ -168,7 +173,7 @@ static void put(array *a, size_t i, const spec *s, uint64_t *state) {
 }
 
 static bool fits(const spec *s, kc_dtype type, char error[ERROR_SIZE]) {
-    _Alignas(16) unsigned char stored[16];
+    _Alignas(16) unsigned char stored[16] = {0};
     if (s->fill != FILL_NUMBER || kc_dtype_is_float(type)) return true;
     if (!s->is_integer) {
         snprintf(error, ERROR_SIZE, "%g is not an integer that %s can hold", s->number,

@@ -162,7 +162,7 @@ static bool device_layout(task *t, argument *arg, int index) {
         if (__builtin_mul_overflow(arg->host.shape[axis] - 1, arg->strides[axis], &step) ||
             __builtin_add_overflow(last, step, &last) || last > INT64_MAX / 32)
             return kcrun_task_error(t, "The argument `%s` is too large.", arg->info.name);
-    arg->span = arg->host.count ? (size_t)(last + 1) * (size_t)kc_dtype_bytes(arg->type) : 0;
+    arg->span = arg->host.count ? (size_t)kc_dtype_size(arg->type, last + 1) : 0;
     return true;
 }
 

@@ -125,14 +125,15 @@ static bool fetch_integer(const header *h, const unsigned char raw[16], int64_t 
     return h->kind == 'i' || *out >= 0;
 }
 
-typedef enum { AS_BITS, AS_FLOAT, AS_INTEGER, AS_NOTHING } conversion;
+typedef enum { AS_BITS, AS_NIBBLES, AS_FLOAT, AS_INTEGER, AS_NOTHING } conversion;
 
 static conversion choose(const header *h, kc_dtype as, bool *rounded) {
     const kc_dtype_info *to = &kc_dtype_table[as];
     kc_dtype from = type_of(h);
+    bool bits = h->kind == 'V' || h->kind == 'u';
     if (from == as && h->bytes <= 8) return AS_BITS;
-    if (npy_lacks(as) && (h->kind == 'V' || h->kind == 'u') && 8 * h->bytes == to->bits)
-        return AS_BITS;
+    if (kc_dtype_is_packed(as) && bits && h->bytes == 1 && h->rank) return AS_NIBBLES;
+    if (npy_lacks(as) && bits && 8 * h->bytes == to->bits) return AS_BITS;
     if (to->class == KC_CLASS_FLOAT && from != KC_DTYPE_NONE && kc_dtype_is_float(from)) {
         *rounded = kc_dtype_table[from].bits > to->bits || npy_lacks(as);
         return AS_FLOAT;
@@ -145,14 +146,18 @@ static conversion choose(const header *h, kc_dtype as, bool *rounded) {
 static bool convert(const char *path, const header *h, const unsigned char *data,
                     const size_t *strides, conversion how, array *out, char error[ERROR_SIZE]) {
     kc_dtype from = type_of(h);
-    for (size_t i = 0; i < out->count; i++) {
+    size_t count = how == AS_NIBBLES ? out->count / 2 : out->count;
+    for (size_t i = 0; i < count; i++) {
         _Alignas(16) unsigned char raw[16];
         int64_t value;
         fetch(h, data, strides, i, raw);
         if (how == AS_BITS) {
             memcpy(array_at(out, i), raw, (size_t)h->bytes);
+        } else if (how == AS_NIBBLES) {
+            *(unsigned char *)array_at(out, 2 * i) = raw[0] & 0xf;
+            *(unsigned char *)array_at(out, 2 * i + 1) = raw[0] >> 4;
         } else if (how == AS_FLOAT) {
-            kc_dtype_store(out->type, array_at(out, i), kc_dtype_load(from, raw));
+            kc_dtype_put(out->type, array_at(out, i), 0, kc_dtype_load(from, raw));
         } else {
             bool fits = fetch_integer(h, raw, &value);
             kc_dtype_store_i64(out->type, array_at(out, i), value);
@@ -196,8 +201,14 @@ static bool read_elements(const char *path, const unsigned char *bytes, size_t s
                  h.bytes, kc_dtype_name(as));
         return false;
     }
-    if (!kcrun_array_make(out, as, h.rank, h.shape, error)) return false;
-    if (__builtin_mul_overflow(out->count, (size_t)h.bytes, &needed) || needed > size - h.offset)
+    int64_t shape[ARRAY_MAX_RANK];
+    for (int axis = 0; axis < h.rank; axis++)
+        shape[axis] = h.shape[axis];
+    if (how == AS_NIBBLES && __builtin_mul_overflow(shape[h.rank - 1], 2, &shape[h.rank - 1]))
+        return fail(error, path, "is too large");
+    if (!kcrun_array_make(out, as, h.rank, shape, error)) return false;
+    size_t count = how == AS_NIBBLES ? out->count / 2 : out->count;
+    if (__builtin_mul_overflow(count, (size_t)h.bytes, &needed) || needed > size - h.offset)
         return fail(error, path, "ends before its last element");
     for (int axis = 0; axis < h.rank; axis++) {
         strides[axis] = stride;
@@ -267,22 +278,26 @@ bool kcrun_file_write(const char *path, const void *head, size_t head_size, cons
 
 static const char *descr(kc_dtype t, char buffer[16]) {
     const kc_dtype_info *info = &kc_dtype_table[t];
-    char kind = npy_lacks(t)                    ? 'V'
+    char kind = kc_dtype_is_packed(t)           ? 'u'
+                : npy_lacks(t)                  ? 'V'
                 : info->class == KC_CLASS_FLOAT ? 'f'
                 : info->class == KC_CLASS_INT   ? 'i'
                 : info->class == KC_CLASS_UINT  ? 'u'
                                                 : 'b';
-    snprintf(buffer, 16, "%c%c%d", kind == 'V' || info->bits == 8 ? '|' : '<', kind,
-             info->bits / 8);
+    snprintf(buffer, 16, "%c%c%d", kind == 'V' || info->bits <= 8 ? '|' : '<', kind,
+             kc_dtype_unit(t));
     return buffer;
 }
 
 static size_t make_header(const array *a, kc_dtype type, char *out, size_t size) {
     char shape[ARRAY_MAX_RANK * 22 + 4] = "", kind[16];
     size_t at = 0;
-    for (int i = 0; i < a->rank; i++)
-        at += (size_t)snprintf(shape + at, sizeof shape - at, "%lld,%s", (long long)a->shape[i],
+    for (int i = 0; i < a->rank; i++) {
+        bool halved = kc_dtype_is_packed(type) && i + 1 == a->rank;
+        at += (size_t)snprintf(shape + at, sizeof shape - at, "%lld,%s",
+                               (long long)(halved ? a->shape[i] / 2 : a->shape[i]),
                                i + 1 < a->rank ? " " : "");
+    }
     if (a->rank > 1) shape[at - 1] = 0; // one comma at the end belongs to tuples of one
     int n =
         snprintf(out + 10, size - 10, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
@@ -297,31 +312,45 @@ static size_t make_header(const array *a, kc_dtype type, char *out, size_t size)
 }
 
 static void cast_element(const array *from, array *to, size_t i) {
+    const void *source = array_at(from, i);
+    void *target = array_at(to, i);
     bool integer = !kc_dtype_is_float(from->type);
     if (kc_dtype_is_float(to->type))
-        kc_dtype_store(to->type, array_at(to, i),
-                       integer ? (double)kc_dtype_load_i64(from->type, array_at(from, i))
-                               : kc_dtype_load(from->type, array_at(from, i)));
+        kc_dtype_put(to->type, target, 0,
+                     integer ? (double)kc_dtype_load_i64(from->type, source)
+                             : kc_dtype_load(from->type, source));
     else
-        kc_dtype_store_i64(
-            to->type, array_at(to, i),
-            integer ? kc_dtype_load_i64(from->type, array_at(from, i))
-                    : kc_dtype_saturate(to->type, kc_dtype_load(from->type, array_at(from, i))));
+        kc_dtype_store_i64(to->type, target,
+                           integer
+                               ? kc_dtype_load_i64(from->type, source)
+                               : kc_dtype_saturate(to->type, kc_dtype_load(from->type, source)));
+}
+
+// Two elements a byte, in place.
+static bool pack(array *a, const char *path, char error[ERROR_SIZE]) {
+    unsigned char *bytes = a->data;
+    if (!a->rank || a->shape[a->rank - 1] % 2)
+        return fail(error, path, "4-bit elements are written two a byte along an even last axis");
+    for (size_t i = 0; i < a->count / 2; i++)
+        bytes[i] = (unsigned char)((bytes[2 * i] & 0xf) | bytes[2 * i + 1] << 4);
+    return true;
 }
 
 bool kcrun_npy_write(const char *path, const array *a, kc_dtype as, char error[ERROR_SIZE]) {
     char head[2048];
     array converted = {.data = NULL};
+    if (as == KC_DTYPE_NONE) as = a->type;
     const array *body = a;
-    if (as != KC_DTYPE_NONE && as != a->type) {
+    if (as != a->type || kc_dtype_is_packed(as)) {
         if (!kcrun_array_make(&converted, as, a->rank, a->shape, error)) return false;
         for (size_t i = 0; i < a->count; i++)
             cast_element(a, &converted, i);
         body = &converted;
     }
-    size_t n = make_header(a, body->type, head, sizeof head);
-    bool good = kcrun_file_write(path, head, n, body->data,
-                                 body->count * (size_t)kc_dtype_bytes(body->type), error);
+    bool good = !kc_dtype_is_packed(as) || pack(&converted, path, error);
+    size_t n = make_header(a, as, head, sizeof head);
+    size_t size = (size_t)kc_dtype_size(as, (int64_t)a->count);
+    good = good && kcrun_file_write(path, head, n, body->data, size, error);
     kcrun_array_free(&converted);
     return good;
 }

@@ -14,12 +14,17 @@ typedef struct {
     size_t nans;
 } summary;
 
-// FNV-1a over the bytes; min and max are NaN-free, mean is not.
-static summary summarise(const array *a) {
-    summary s = {.checksum = 0xcbf29ce484222325u, .min = NAN, .max = NAN};
+static uint64_t checksum(const array *a) {
+    uint64_t sum = 0xcbf29ce484222325u;
     const unsigned char *bytes = a->data;
-    for (size_t i = 0; i < a->count * (size_t)kc_dtype_bytes(a->type); i++)
-        s.checksum = (s.checksum ^ bytes[i]) * 0x100000001b3u;
+    for (size_t i = 0; i < a->count * (size_t)kc_dtype_unit(a->type); i++)
+        sum = (sum ^ bytes[i]) * 0x100000001b3u;
+    return sum;
+}
+
+// FNV-1a over the bytes (of 4-bit types over a byte each); min and max are NaN-free, mean is not.
+static summary summarise(const array *a) {
+    summary s = {.checksum = checksum(a), .min = NAN, .max = NAN};
     double sum = 0;
     for (size_t i = 0; i < a->count; i++) {
         double v = kc_dtype_is_float(a->type) ? kc_dtype_load(a->type, array_at(a, i))

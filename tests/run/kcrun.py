@@ -37,12 +37,12 @@ def copier(kind, bytes_, strides=None):
     shape = ["M", "N"]
     x = {"name": "x", "direction": "input", "kind": "tensor", "type": kind, "shape": shape}
     y = {"name": "y", "direction": "output", "kind": "tensor", "type": kind, "shape": shape}
-    size = "M * N * %d" % bytes_
+    size = "M * N * %d" % (2 * bytes_) + " // 2"
     f = {"name": "copy_" + kind, "ir": 1, "dims": [{"name": "M"}, {"name": "N"}], "args": [x, y]}
     if strides:
         f["name"], f["strides"] = "strided_" + kind, [{"name": "ldx"}]
         x["strides"] = y["strides"] = ["ldx", 1]
-        size = "M * ldx * %d" % bytes_
+        size = "M * ldx * %d" % (2 * bytes_) + " // 2"
     step = {"copy": {"to": {"pointer": "y"}, "from": {"pointer": "x"}, "bytes": size}}
     f["targets"] = [{"triple": "cuda", "arch": "sm_80", "images": [0], "variants": [{"steps": [step]}]}]
     return f
@@ -94,6 +94,12 @@ def checks(P, sim, X):
     fails("an infinity is not the other", ["inf"], "copy_f32", "x=2x2:-inf", float("inf"), 0.0)
     passes("the largest finite value beside infinity", "copy_f16", "x=2x2:65504", 17.0, 2.0)
     fails("too far from infinity", [], "copy_f16", "x=2x2:65504", 100.0, 2.0)
+    np.save(at("odd8.npy"), np.array([[0x7c, 0xfc, 0x7f, 0x00, 0x80, 0x7b]], np.uint8))
+    passes("infinities of f8e5m2", "copy_f8e5m2", "x=" + at("odd8.npy"))
+    passes("a 4-bit type", "copy_i4", "x=6x4:uniform")
+    passes("half an ulp of f4e2m1", "copy_f4e2m1", "x=2x2:2", 0.4, 0.0)
+    fails("beyond an ulp of f4e2m1", ["got 2, reference 3.5"], "copy_f4e2m1", "x=2x2:2", 1.5, 0.0)
+    passes("f8e4m3 saturates", "copy_f8e4m3", "x=2x2:448", 1000.0, 0.0)
     passes("nothing to compare", "copy_f32", "x=0x4:ones")
     c, out, err = checked("copy_f32", "x=2x2:ones", 1, 0, "--json")
     r = json.loads(out)["outputs"][0]["check"]
@@ -109,8 +115,9 @@ def main():
     subprocess.run(["cc", "-O1", "-std=c11", "-D_GNU_SOURCE", "-fPIC", "-shared", "-I.", "tests/bench/null_cuda.c", "-o", null], check=True)
     os.environ["KCRT_CUDA_SIM"] = null
     P = at("p.kcb")
-    functions = [copier(k, b) for k, b in [("f32", 4), ("f64", 8), ("f16", 2), ("bf16", 2), ("i64", 8), ("i32", 4), ("u8", 1), ("bool", 1)]]
-    functions.append(copier("f32", 4, strides=True))
+    functions = [copier(k, b) for k, b in [("f32", 4), ("f64", 8), ("f16", 2), ("bf16", 2), ("i64", 8), ("i32", 4), ("u8", 1), ("bool", 1),
+                                             ("f8e4m3", 1), ("f8e5m2", 1), ("f8e8m0", 1), ("f4e2m1", 0.5), ("i4", 0.5)]]
+    functions += [copier("f32", 4, strides=True), copier("i4", 0.5, strides=True)]
     functions.append({"name": "scalars", "dims": [{"name": "N"}], "args": [
         {"name": "a", "direction": "input", "kind": "scalar", "type": "f32", "shape": []},
         {"name": "y", "direction": "output", "kind": "tensor", "type": "f32", "shape": ["N"]}],
@@ -167,6 +174,22 @@ def main():
     round_trip("u8", "copy_u8", np.arange(256, dtype=np.uint8).reshape(16, 16))
     round_trip("size 0", "copy_f32", np.zeros((0, 4), np.float32))
     round_trip("f16 out as f64", "copy_f16", half.astype(np.float16), kind="f64", want=half.astype(np.float16).astype(np.float64))
+    eight = np.arange(256, dtype=np.uint8).reshape(2, 128)
+    round_trip("f8e4m3 from u1 bits", "copy_f8e4m3", eight, want=eight.view("V1"))
+    round_trip("f8e5m2 from V1 bits", "copy_f8e5m2", eight.view("V1"), want=eight.view("V1"))
+    odd = np.array([[0.3, 448, 1e6, -np.inf, np.nan, -0.0, 2.0**-10]], np.float32)
+    round_trip("f32 rounds to f8e4m3", "copy_f8e4m3", odd, kind="f32", want=np.array([[0.3125, 448, 448, -448, np.nan, -0.0, 0]], np.float32), note="rounded")
+    round_trip("an infinity that f8e5m2 has", "copy_f8e5m2", odd, kind="f32", want=np.array([[0.3125, 448, 57344, -np.inf, np.nan, -0.0, 2.0**-10]], np.float32))
+    round_trip("f32 rounds to f8e8m0", "copy_f8e8m0", odd, kind="f32", want=np.array([[0.25, 512, 2.0**20, np.nan, np.nan, 2.0**-127, 2.0**-10]], np.float32))
+    round_trip("i4, two a byte", "copy_i4", eight, want=eight)
+    round_trip("f4e2m1, two a byte", "copy_f4e2m1", eight.view("V1"), want=eight)
+    nibbles = np.array([[-8, 7, 3, -1, 0, 1], [2, 4, -5, 5, -2, 6]])
+    packed = ((nibbles[:, ::2] & 15) | (nibbles[:, 1::2] & 15) << 4).astype(np.uint8)
+    round_trip("i4 from integers", "copy_i4", nibbles, want=packed)
+    round_trip("i4 out as i8", "copy_i4", packed, kind="i8", want=nibbles.astype(np.int8))
+    round_trip("f4e2m1 from f32", "copy_f4e2m1", np.array([[0.26, -7, 5, 2.5, 1.25, -0.25]], np.float32), kind="f32",
+               want=np.array([[0.5, -6, 4, 2, 1, -0.0]], np.float32), note="rounded")
+    round_trip("i4 of size 0", "copy_i4", np.zeros((3, 0), np.uint8))
     for version in [(2, 0), (3, 0)]:
         with open(at("v.npy"), "wb") as f:
             np.lib.format.write_array(f, x, version=version)
@@ -183,6 +206,10 @@ def main():
     np.save(at("one.npy"), np.zeros(3, np.float32))
     fails("integer that does not fit", ["big.npy", "cannot"], P, "copy_i32", *sim, "--input", "x=" + at("big.npy"))
     fails("float file for an integer", ["f4", "i32"], P, "copy_i32", *sim, "--input", X)
+    np.save(at("nine.npy"), np.full((2, 4), 9))
+    fails("an integer that i4 cannot hold", ["nine.npy", "cannot"], P, "copy_i4", *sim, "--input", "x=" + at("nine.npy"))
+    fails("4-bit elements along an odd axis", ["`x`", "i4[M, N]", "extent 3 on axis 1", "even"], P, "copy_i4", *sim, "--input", "x=4x3:ones")
+    fails("4-bit elements with an odd stride", ["`x`", "stride 5 on axis 0", "even"], P, "strided_i4", *sim, "--input", "x=4x4:ones", "--dim", "ldx=5")
     fails("wrong rank", ["rank 1", "rank 2"], P, "copy_f32", *sim, "--input", "x=" + at("one.npy"))
     fails("missing input", ["`x`", "missing", "--input x=SPEC"], P, "copy_f32", *sim)
     fails("unknown input", ["--input z", "no input"], P, "copy_f32", *sim, "--input", "z=1", "--input", X)
@@ -230,6 +257,14 @@ def main():
     test("scalar, and a dim of an output alone", c == 0 and "y: f32[4]" in out and "min 0 max 0" in out, (out, err))
     c, out, err = run(P, "strided_f32", *sim, "--input", X, "--dim", "ldx=9", "--output", "y=" + at("s.npy"))
     test("strides", c == 0 and np.array_equal(np.load(at("s.npy")), x), (out, err))
+    np.save(at("packed.npy"), packed)
+    c, out, err = run(P, "strided_i4", *sim, "--input", "x=" + at("packed.npy"), "--dim", "ldx=8", "--output", "y=" + at("s.npy"))
+    test("strides of 4-bit elements", c == 0 and np.array_equal(np.load(at("s.npy")), packed), (out, err))
+    c, out, err = run(P, "copy_i4", *sim, "--input", "x=1000x100:uniform", "--output", "y=" + at("u.npy") + ":i8")
+    counts = np.bincount(np.load(at("u.npy")).ravel().astype(int) + 8, minlength=16)
+    test("uniform i4", c == 0 and "min -8 max 7" in out and len(counts) == 16 and counts.min() > 5000, (out, err, counts))
+    c, out, err = run(P, "copy_f8e8m0", *sim, "--input", "x=100x100:normal")
+    test("f8e8m0 takes absolute values", c == 0 and "nan" not in out, (out, err))
     c, out, err = run(P, "copy_f32", "--input", X, env={"KCRT_CUDA_SIM": null})
     test("the simulator of the first image is the default", c == 0, err)
     for arguments, shape in ((["N=3"], "3, 4"), (["K=6"], "2, 6")):

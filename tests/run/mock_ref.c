@@ -105,17 +105,17 @@ static kcrt_status launch_function(void *device, void *module, const char *funct
     int y = call->arg_count - 1;
     const DLTensor *from = call->tensors[0], *to = call->tensors[y];
     kc_dtype type = type_of(from);
-    size_t n = 1, bytes = (size_t)kc_dtype_bytes(type);
+    int64_t n = 1;
     for (int i = 0; i < from->ndim; i++)
-        n *= (size_t)from->shape[i];
-    for (size_t i = 0; i < n; i++) {
-        const char *in = (const char *)from->data + from->byte_offset + i * bytes;
-        double value = kc_dtype_load(type, in) + number("MOCK_SHIFT");
-        void *out = (char *)to->data + to->byte_offset + i * bytes;
-        if (kc_dtype_is_float(type)) kc_dtype_store(type, out, value);
+        n *= from->shape[i];
+    for (int64_t i = 0; i < n; i++) {
+        const char *in = (const char *)from->data + from->byte_offset;
+        double value = kc_dtype_get(type, in, i) + number("MOCK_SHIFT");
+        void *out = (char *)to->data + to->byte_offset;
+        if (kc_dtype_is_float(type)) kc_dtype_put(type, out, i, value);
         else
-            kc_dtype_store_i64(type, out,
-                               kc_dtype_load_i64(type, in) + (int64_t)number("MOCK_SHIFT"));
+            kc_dtype_put_i64(type, out, i,
+                             kc_dtype_get_i64(type, in, i) + (int64_t)number("MOCK_SHIFT"));
         if (call->values && call->values[y]) call->values[y][i] = value;
         if (call->bounds && call->bounds[y]) call->bounds[y][i] = number("MOCK_BOUND");
     }
