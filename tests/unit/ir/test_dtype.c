@@ -293,15 +293,22 @@ static void test_promotion(void **state) {
     static const struct {
         kc_dtype a, b, result;
     } rows[] = {
-        {KC_i64, KC_f32, KC_f64},  {KC_i32, KC_f32, KC_f64},        {KC_i16, KC_f32, KC_f32},
-        {KC_i8, KC_f16, KC_f16},   {KC_u8, KC_f16, KC_f16},         {KC_i16, KC_f16, KC_f32},
-        {KC_i32, KC_f16, KC_f64},  {KC_i64, KC_f16, KC_f64},        {KC_u8, KC_i8, KC_i16},
-        {KC_u8, KC_i16, KC_i16},   {KC_u8, KC_i32, KC_i32},         {KC_i8, KC_i64, KC_i64},
-        {KC_f16, KC_bf16, KC_f32}, {KC_f16, KC_f32, KC_f32},        {KC_bf16, KC_f64, KC_f64},
-        {KC_bf16, KC_i8, KC_bf16}, {KC_bf16, KC_i16, KC_f32},       {KC_bool, KC_f16, KC_f16},
-        {KC_bool, KC_u8, KC_u8},   {KC_bool, KC_i8, KC_i8},         {KC_bool, KC_bool, KC_bool},
-        {KC_f64, KC_i8, KC_f64},   {KC_f8e4m3, KC_f16, KC_f16},     {KC_f8e4m3, KC_f8e5m2, KC_f32},
-        {KC_i4, KC_i8, KC_i8},     {KC_bool, KC_f4e2m1, KC_f4e2m1},
+        {KC_i64, KC_f32, KC_f64},      {KC_i32, KC_f32, KC_f64},
+        {KC_i16, KC_f32, KC_f32},      {KC_i8, KC_f16, KC_f16},
+        {KC_u8, KC_f16, KC_f16},       {KC_i16, KC_f16, KC_f32},
+        {KC_i32, KC_f16, KC_f64},      {KC_i64, KC_f16, KC_f64},
+        {KC_u8, KC_i8, KC_i16},        {KC_u8, KC_i16, KC_i16},
+        {KC_u8, KC_i32, KC_i32},       {KC_i8, KC_i64, KC_i64},
+        {KC_f16, KC_bf16, KC_f32},     {KC_f16, KC_f32, KC_f32},
+        {KC_bf16, KC_f64, KC_f64},     {KC_bf16, KC_i8, KC_bf16},
+        {KC_bf16, KC_i16, KC_f32},     {KC_bool, KC_f16, KC_f16},
+        {KC_bool, KC_u8, KC_u8},       {KC_bool, KC_i8, KC_i8},
+        {KC_bool, KC_bool, KC_bool},   {KC_f64, KC_i8, KC_f64},
+        {KC_f8e4m3, KC_f16, KC_f16},   {KC_f8e4m3, KC_f8e5m2, KC_f32},
+        {KC_i4, KC_i8, KC_i8},         {KC_bool, KC_f4e2m1, KC_f4e2m1},
+        {KC_i4, KC_u8, KC_i16},        {KC_f8e8m0, KC_f16, KC_f32},
+        {KC_f8e8m0, KC_bf16, KC_bf16}, {KC_f8e8m0, KC_i8, KC_bf16},
+        {KC_f4e2m1, KC_i4, KC_f16},    {KC_f4e2m1, KC_f8e4m3, KC_f32},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(kc_dtype_promote(rows[i].a, rows[i].b), rows[i].result);
@@ -318,13 +325,93 @@ static void test_promotion(void **state) {
     assert_int_equal(kc_dtype_accumulate(KC_bool), KC_i32);
 }
 
+// What two types meet in holds every value of both.
+static void test_promotion_is_exact(void **state) {
+    (void)state;
+    for (int a = 0; a < KC_DTYPE_COUNT; a++)
+        for (int b = 0; b < KC_DTYPE_COUNT; b++) {
+            kc_dtype t = kc_dtype_promote((kc_dtype)a, (kc_dtype)b);
+            if (kc_dtype_bits((kc_dtype)a) > 16 || !kc_dtype_is_float((kc_dtype)a)) continue;
+            for (unsigned code = 0; code < 1u << kc_dtype_bits((kc_dtype)a); code++) {
+                double v = load_code((kc_dtype)a, code);
+                assert_true(isnan(v) || kc_dtype_represent(t, v) == v);
+            }
+        }
+}
+
+// Two a byte, the low nibble first; the neighbour stays.
+static void test_packed(void **state) {
+    (void)state;
+    unsigned char bytes[3] = {0x00, 0xff, 0x00};
+    assert_true(kc_dtype_is_packed(KC_i4) && kc_dtype_is_packed(KC_f4e2m1));
+    assert_false(kc_dtype_is_packed(KC_i8));
+    assert_int_equal(kc_dtype_size(KC_i4, 6), 3);
+    assert_int_equal(kc_dtype_size(KC_i4, 5), 3);
+    assert_int_equal(kc_dtype_size(KC_i32, 5), 20);
+    assert_int_equal(kc_dtype_unit(KC_f4e2m1), 1);
+    assert_int_equal(kc_dtype_unit(KC_f64), 8);
+    kc_dtype_put_i64(KC_i4, bytes, 0, 5);
+    kc_dtype_put_i64(KC_i4, bytes, 1, -8);
+    kc_dtype_put_i64(KC_i4, bytes, 3, 17); // wraps
+    assert_int_equal(bytes[0], 0x85);
+    assert_int_equal(bytes[1], 0x1f);
+    assert_int_equal(kc_dtype_get_i64(KC_i4, bytes, 0), 5);
+    assert_int_equal(kc_dtype_get_i64(KC_i4, bytes, 1), -8);
+    assert_int_equal(kc_dtype_get_i64(KC_i4, bytes, 2), -1);
+    kc_dtype_put(KC_f4e2m1, bytes, 4, -1.5);
+    kc_dtype_put(KC_f4e2m1, bytes, 5, 100);
+    assert_int_equal(bytes[2], 0x7b);
+    assert_true(kc_dtype_get(KC_f4e2m1, bytes, 4) == -1.5);
+    assert_true(kc_dtype_get(KC_f4e2m1, bytes, 5) == 6);
+    kc_dtype_put(KC_i4, bytes, 5, -100); // a cast: saturates
+    assert_int_equal(bytes[2], 0x8b);
+}
+
+// Arrays of every type: what is put is got, infinities too where the type has them.
+static void test_arrays(void **state) {
+    (void)state;
+    for (int t = 0; t < KC_DTYPE_COUNT; t++) {
+        unsigned char bytes[64] = {0};
+        for (int i = 0; i < 8; i++)
+            kc_dtype_put((kc_dtype)t, bytes, i, i % 2);
+        for (int i = 0; i < 8; i++) {
+            double want = t == KC_f8e8m0 && i % 2 == 0 ? 0x1p-127 : i % 2;
+            assert_true(kc_dtype_get((kc_dtype)t, bytes, i) == want);
+            if (t != KC_f8e8m0) assert_int_equal(kc_dtype_get_i64((kc_dtype)t, bytes, i), i % 2);
+        }
+    }
+    static const struct {
+        kc_dtype t;
+        double moved, cast;
+    } rows[] = {{KC_f16, INFINITY, INFINITY},  {KC_f8e5m2, INFINITY, 57344},  {KC_f8e4m3, 448, 448},
+                {KC_f8e5m2fnuz, 57344, 57344}, {KC_f8e8m0, 0x1p127, 0x1p127}, {KC_f4e2m1, 6, 6}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        unsigned char bytes[8] = {0};
+        kc_dtype_put(rows[i].t, bytes, 1, INFINITY);
+        assert_true(kc_dtype_get(rows[i].t, bytes, 1) == rows[i].moved);
+        assert_true(kc_dtype_represent(rows[i].t, INFINITY) == rows[i].moved);
+        assert_true(kc_dtype_round(rows[i].t, INFINITY) == rows[i].cast);
+        if (rows[i].t == KC_f8e8m0) continue;
+        kc_dtype_put(rows[i].t, bytes, 0, -INFINITY);
+        assert_true(kc_dtype_get(rows[i].t, bytes, 0) == -rows[i].moved);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_rounding),
-        cmocka_unit_test(test_overflow),   cmocka_unit_test(test_ulp),
-        cmocka_unit_test(test_integers),   cmocka_unit_test(test_integer_to_float),
-        cmocka_unit_test(test_promotion),  cmocka_unit_test(test_numpy_promotion),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_ulp),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_integer_to_float),
+        cmocka_unit_test(test_promotion),
+        cmocka_unit_test(test_numpy_promotion),
+        cmocka_unit_test(test_promotion_is_exact),
+        cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
