@@ -51,16 +51,54 @@ static bool is_minus_one(const kc_expr *extent) {
     return kc_expr_is_const(extent, &value) && value == -1;
 }
 
-// The extent that -1 stands for, or NULL: `total` divided by all the others, provided that this is
-// exact.
-static const kc_expr *missing_extent(kc_call *call, const kc_expr *total, int rank,
+enum { MAX_FACTORS = 4 * KC_MAX_RANK };
+
+typedef struct {
+    const kc_expr *at[MAX_FACTORS]; // products taken apart, as far as there is room
+    int n;
+} factors;
+
+static void add_factors(factors *f, const kc_expr *expr) {
+    bool apart = expr->kind == KC_EXPR_MUL && f->n + 1 < MAX_FACTORS - KC_MAX_RANK;
+    if (apart) {
+        add_factors(f, expr->a);
+        add_factors(f, expr->b);
+    } else f->at[f->n++] = expr;
+}
+
+// Takes out what both have: a dimension may be 0, so that dividing by it would prove nothing.
+static void cancel_factors(factors *f, factors *g) {
+    for (int i = 0; i < f->n; i++)
+        for (int j = 0; j < g->n; j++) {
+            if (f->at[i] != g->at[j]) continue;
+            f->at[i--] = f->at[--f->n];
+            g->at[j] = g->at[--g->n];
+            break;
+        }
+}
+
+static const kc_expr *product(kc_call *call, const factors *f) {
+    const kc_expr *result = kc_expr_const(call->fn->pool, 1);
+    for (int i = 0; result && i < f->n; i++)
+        result = kc_dims_binary(call->fn, kc_call_loc(call, 1), KC_EXPR_MUL, result, f->at[i]);
+    return result;
+}
+
+// The extent that -1 stands for, or NULL: the extents of x divided by all the others, provided that
+// this is exact.
+static const kc_expr *missing_extent(kc_call *call, const kc_type *x, int rank,
                                      const kc_expr *const *shape, int missing) {
     kc_function *fn = call->fn;
     kc_loc loc = kc_call_loc(call, 1);
-    const kc_expr *rest = kc_expr_const(fn->pool, 1);
-    for (int d = 0; rest && d < rank; d++)
-        if (d != missing) rest = kc_dims_binary(fn, loc, KC_EXPR_MUL, rest, shape[d]);
-    const kc_expr *quotient = rest ? kc_dims_binary(fn, loc, KC_EXPR_DIV, total, rest) : NULL;
+    factors have = {.n = 0}, given = {.n = 0};
+    for (int d = 0; d < x->rank; d++)
+        add_factors(&have, x->shape[d]);
+    for (int d = 0; d < rank; d++)
+        if (d != missing) add_factors(&given, shape[d]);
+    cancel_factors(&have, &given);
+    const kc_expr *total = product(call, &have), *rest = product(call, &given);
+    const kc_expr *quotient =
+        total && rest ? kc_dims_binary(fn, loc, KC_EXPR_DIV, total, rest) : NULL;
     if (!quotient) return NULL;
     if (kc_dims_divides(fn, total, rest, quotient)) return quotient;
     KC_CALL_ERROR(
@@ -71,7 +109,7 @@ static const kc_expr *missing_extent(kc_call *call, const kc_expr *total, int ra
     return NULL;
 }
 
-static bool fill_missing(kc_call *call, const kc_expr *total, int rank, const kc_expr **shape) {
+static bool fill_missing(kc_call *call, const kc_type *x, int rank, const kc_expr **shape) {
     int missing = -1;
     for (int d = 0; d < rank; d++) {
         if (!is_minus_one(shape[d])) continue;
@@ -82,7 +120,7 @@ static bool fill_missing(kc_call *call, const kc_expr *total, int rank, const kc
         }
         missing = d;
     }
-    return missing < 0 || (shape[missing] = missing_extent(call, total, rank, shape, missing));
+    return missing < 0 || (shape[missing] = missing_extent(call, x, rank, shape, missing));
 }
 
 kc_term kc_call_reshape(kc_call *call) {
@@ -92,7 +130,7 @@ kc_term kc_call_reshape(kc_call *call) {
     int rank;
     if (!x || !kc_call_dims(call, 1, "dimensions", &rank, shape)) return poison(call);
     const kc_expr *total = kc_types_elements(fn, call->loc, &x->type);
-    if (!total || !fill_missing(call, total, rank, shape)) return poison(call);
+    if (!total || !fill_missing(call, &x->type, rank, shape)) return poison(call);
     kc_type type = kc_type_tensor(x->type.elem, rank, shape);
     const kc_expr *elements = kc_types_check(fn, kc_call_loc(call, 1), &type)
                                   ? kc_types_elements(fn, call->loc, &type)

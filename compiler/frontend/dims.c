@@ -100,20 +100,26 @@ void kc_dims_note_even(kc_function *fn, const kc_ast *ast) {
     if (dim) add_factor(fn, dim, 2, ast->loc);
 }
 
+// min(a, b) and max(a, b, ...) of dimensions.
+static bool is_extremum(const kc_ast *ast) {
+    return ast->kind == KC_AST_CALL && (!strcmp(ast->text, "min") || !strcmp(ast->text, "max"));
+}
+
 void kc_dims_scan(kc_function *fn, const kc_ast *ast) {
     if (ast->kind == KC_AST_NAME) {
         kc_dim *dim = find(fn, ast->text);
         if (!dim) dim = add(fn, ast->text, ast->loc);
         if (dim) dim->used = true;
     }
-    if (ast->kind != KC_AST_UNARY && ast->kind != KC_AST_BINARY) return;
+    if (ast->kind != KC_AST_UNARY && ast->kind != KC_AST_BINARY && !is_extremum(ast)) return;
     for (int i = 0; i < ast->count; i++)
         kc_dims_scan(fn, ast->args[i].value);
     if (ast->kind == KC_AST_BINARY) note_division(fn, ast);
 }
 
 static void scan_list(kc_function *fn, const kc_ast *ast) {
-    if (ast->kind == KC_AST_CALL) return; // a value: `/` is true division there
+    if (ast->kind == KC_AST_CALL && !is_extremum(ast))
+        return; // a value: `/` is true division there
     for (int i = 0; i < ast->count; i++)
         scan_list(fn, ast->args[i].value);
     if (ast->kind == KC_AST_BINARY) note_division(fn, ast);
@@ -257,6 +263,24 @@ static const kc_expr *eval_binary(kc_function *fn, const kc_ast *ast, bool in_bo
     return NULL;
 }
 
+static const kc_expr *eval_extremum(kc_function *fn, const kc_ast *ast, bool in_body) {
+    kc_expr_kind kind = ast->text[1] == 'i' ? KC_EXPR_MIN : KC_EXPR_MAX;
+    bool plain = ast->count >= 2;
+    for (int i = 0; i < ast->count; i++)
+        plain = plain && !ast->args[i].keyword;
+    if (!plain) {
+        KC_FN_ERROR(fn, ast->loc, "%s of dimensions takes two or more of them: %s(a, b)", ast->text,
+                    ast->text);
+        return NULL;
+    }
+    const kc_expr *result = kc_dims_eval(fn, ast->args[0].value, in_body);
+    for (int i = 1; result && i < ast->count; i++) {
+        const kc_expr *next = kc_dims_eval(fn, ast->args[i].value, in_body);
+        result = next ? kc_dims_binary(fn, ast->loc, kind, result, next) : NULL;
+    }
+    return result;
+}
+
 static const kc_expr *eval_node(kc_function *fn, const kc_ast *ast, bool in_body) {
     const kc_expr *operand;
     switch (ast->kind) {
@@ -269,9 +293,13 @@ static const kc_expr *eval_node(kc_function *fn, const kc_ast *ast, bool in_body
         return operand
                    ? kc_dims_binary(fn, ast->loc, KC_EXPR_SUB, kc_expr_const(fn->pool, 0), operand)
                    : NULL;
+    case KC_AST_CALL:
+        if (is_extremum(ast)) return eval_extremum(fn, ast, in_body);
+        break;
     default: break;
     }
-    KC_FN_ERROR(fn, ast->loc, "expected a dimension (names, integers and + - * // %% /), seen %s",
+    KC_FN_ERROR(fn, ast->loc,
+                "expected a dimension (names, integers, + - * // %% /, min and max), seen %s",
                 kc_ast_text(fn->arena, ast));
     return NULL;
 }
