@@ -229,16 +229,22 @@ static kc_value *output_kind_error(kc_function *fn, const kc_argument *output,
     return NULL;
 }
 
+// What keeps a value from having the output's shape; NULL when it has it.
+static const char *shape_trouble(kc_function *fn, const kc_type *output, const kc_type *type) {
+    if (type->rank < output->rank) return "broadcast gives it the dimensions that it lacks";
+    if (type->rank > output->rank) return "it has dimensions that the output lacks";
+    for (int d = 0; d < output->rank; d++)
+        if (!kc_expr_known_equal(fn->pool, output->shape[d], type->shape[d]))
+            return kc_dims_unequal(fn, output->shape[d], type->shape[d]);
+    return NULL;
+}
+
 static bool same_shape(kc_function *fn, const kc_argument *output, const kc_type *type,
                        kc_loc loc) {
-    bool same = output->rank == type->rank;
-    for (int d = 0; same && d < output->rank; d++)
-        same = kc_expr_known_equal(fn->pool, output->type.shape[d], type->shape[d]);
-    if (same) return true;
-    KC_FN_ERROR(fn, loc,
-                "output '%s' is declared %s but its value has type %s; the shapes cannot be shown "
-                "to be equal",
-                output->name, kc_types_text(fn, &output->type), kc_types_text(fn, type));
+    const char *trouble = shape_trouble(fn, &output->type, type);
+    if (!trouble) return true;
+    KC_FN_ERROR(fn, loc, "output '%s' is declared %s but its value has type %s: %s", output->name,
+                kc_types_text(fn, &output->type), kc_types_text(fn, type), trouble);
     kc_report(fn->diag, KC_NOTE, output->loc, "declared here");
     return false;
 }

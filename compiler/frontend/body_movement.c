@@ -162,6 +162,10 @@ kc_term kc_call_broadcast(kc_call *call) {
     kc_dtype dtype = kc_body_meet(1, x, KC_MEET_KEEP);
     kc_type type = kc_type_tensor(dtype, rank, shape);
     if (!kc_types_check(fn, kc_call_loc(call, 1), &type)) return poison(call);
+    double number;
+    if (x->kind == KC_TERM_REAL && kc_weak_is_number(x, &number) &&
+        !kc_weak_check_float(fn, x->loc, number, dtype))
+        return poison(call);
     if (x->kind != KC_TERM_TENSOR)
         return kc_term_tensor(kc_weak_materialize(fn, call->loc, x, dtype, rank, shape), call->loc);
     if (!kc_body_merge_shapes(fn, call->loc, &x->value->type, &type, &merged_rank, merged))
@@ -288,6 +292,7 @@ static bool read_amounts(kc_call *call, const kc_type *x, const kc_expr **low,
 // The fill as the element type has it.
 static bool check_fill(kc_call *call, kc_dtype dtype, double *fill) {
     if (kc_dtype_is_float(dtype)) {
+        if (!kc_weak_check_float(call->fn, kc_call_loc(call, 2), *fill, dtype)) return false;
         *fill = kc_dtype_represent(dtype, *fill);
         return true;
     }

@@ -144,6 +144,11 @@ kc_term kc_body_elementwise(kc_function *fn, kc_loc loc, kc_opcode code, int n,
         return kc_term_poison(loc);
     for (int i = 0; i < n; i++) {
         bool condition = code == KC_OP_SELECT && i == 0;
+        double number;
+        if (terms[i].kind != KC_TERM_TENSOR && kc_dtype_is_float(dtype) &&
+            kc_weak_is_number(&terms[i], &number) &&
+            !kc_weak_check_float(fn, terms[i].loc, number, dtype))
+            return kc_term_poison(loc);
         values[i] =
             kc_body_materialize(fn, loc, &terms[i], condition ? KC_bool : dtype, rank, shape);
         if (!values[i]) return kc_term_poison(loc);

@@ -37,6 +37,8 @@ kc_term kc_weak_number(kc_function *, kc_loc, double);
 // Unary and binary elementwise ops on weak terms give weak terms; poison after an error.
 kc_term kc_weak_apply(kc_function *, kc_loc, kc_opcode, int n, const kc_term *);
 bool kc_weak_is_number(const kc_term *, double *value); // a literal, integer or real
+// A finite number that would be infinity or the largest value in the float type is refused.
+bool kc_weak_check_float(kc_function *, kc_loc, double number, kc_dtype);
 kc_value *kc_weak_materialize(kc_function *, kc_loc, const kc_term *, kc_dtype, int rank,
                               const kc_expr *const *shape);
 

@@ -39,6 +39,17 @@ bool kc_weak_is_number(const kc_term *term, double *value) {
     return true;
 }
 
+bool kc_weak_check_float(kc_function *fn, kc_loc loc, double number, kc_dtype dtype) {
+    double rounded = kc_dtype_round(dtype, number);
+    bool far = isinf(rounded) || fabs(number) - fabs(rounded) > kc_dtype_ulp(dtype, rounded) / 2;
+    if (!isfinite(number) || isnan(rounded) || !far) return true;
+    KC_FN_ERROR(
+        fn, loc,
+        "%g does not fit %s, where it would be %g: cast the other operand to a wider type%s",
+        number, kc_dtype_name(dtype), rounded, isinf(rounded) ? ", or write inf" : "");
+    return false;
+}
+
 // ---- integers
 
 static kc_term int_result(kc_loc loc, const kc_expr *expr) {
