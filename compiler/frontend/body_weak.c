@@ -43,10 +43,10 @@ bool kc_weak_check_float(kc_function *fn, kc_loc loc, double number, kc_dtype dt
     double rounded = kc_dtype_round(dtype, number);
     bool far = isinf(rounded) || fabs(number) - fabs(rounded) > kc_dtype_ulp(dtype, rounded) / 2;
     if (!isfinite(number) || isnan(rounded) || !far) return true;
-    KC_FN_ERROR(
-        fn, loc,
-        "%g does not fit %s, where it would be %g: cast the other operand to a wider type%s",
-        number, kc_dtype_name(dtype), rounded, isinf(rounded) ? ", or write inf" : "");
+    const char *instead =
+        isinf(rounded) ? kc_arena_printf(fn->arena, ", or write %g", rounded) : "";
+    KC_FN_ERROR(fn, loc, "%g does not fit %s, where it would be %g: cast to a wider type first%s",
+                number, kc_dtype_name(dtype), rounded, instead);
     return false;
 }
 
