@@ -47,8 +47,6 @@ class Generator:
             made += 1
         self.choose_outputs()
         self.strides()
-        if r.random() < 0.12:
-            self.schedule()
         return self.f
 
     def fits(self, n):
@@ -146,23 +144,6 @@ class Generator:
                     o.alias = r.choice(same)
                     break
 
-    def schedule(self):
-        """Wishes; those that cannot be built are refused with a reason, and that is right too."""
-        r, nodes = self.r, [n for n in self.f.nodes() if n.op != "input"]
-        products = [n for n in nodes if n.op == "matmul"]
-        for n in r.sample(nodes, min(len(nodes), 1)) if not products else [r.choice(products)]:
-            keys = []
-            if n.op == "matmul" and r.random() < 0.8:
-                keys.append("tile: [%d, %d, %d]" % (r.choice([16, 32, 64, 128]), r.choice([8, 16, 32, 64, 128]), r.choice([8, 16, 32, 64])))
-            elif n.shape and r.random() < 0.5:
-                keys.append(f"tile: {[r.choice([1, 1, 2, 4, 16, 32, 64]) for _ in n.shape]}")
-            for key, choices in {"warps": [1, 2, 4, 8], "stages": [1, 2, 2, 3], "vector": [1, 2, 4, 8, 16], "unit": ["fma", "tensor"],
-                                 "split": [2, 3, 8], "raster": ["row", '"grouped:4"', "hilbert"], "swizzle": [0, 32, 64, 128]}.items():
-                if r.random() < {"warps": 0.4, "vector": 0.3, "stages": 0.3}.get(key, 0.06):
-                    keys.append(f"{key}: {r.choice(choices)}")
-            if keys:
-                self.f.schedule.append((n, ", ".join(keys)))
-
     def strides(self):
         r, f = self.r, self.f
         for i, n in enumerate(list(f.inputs()) + f.outputs):
@@ -185,6 +166,24 @@ class Generator:
             elif kind > 0.5 and len(shape) > 1:
                 strides[0] = Dim.of(f"ld{i}")
             n.strides = strides
+
+
+def schedule(f, r):
+    """Wishes; those that cannot be built are refused with a reason, and that is right too."""
+    nodes = [n for n in f.nodes() if n.op != "input"]
+    products = [n for n in nodes if n.op == "matmul"]
+    for n in r.sample(nodes, min(len(nodes), 1)) if not products else [r.choice(products)]:
+        keys = []
+        if n.op == "matmul" and r.random() < 0.8:
+            keys.append("tile: [%d, %d, %d]" % (r.choice([16, 32, 64, 128]), r.choice([8, 16, 32, 64, 128]), r.choice([8, 16, 32, 64])))
+        elif n.shape and r.random() < 0.5:
+            keys.append(f"tile: {[r.choice([1, 1, 2, 4, 16, 32, 64]) for _ in n.shape]}")
+        for key, choices in {"warps": [1, 2, 4, 8], "stages": [1, 2, 2, 3], "vector": [1, 2, 4, 8, 16], "unit": ["fma", "tensor"],
+                             "split": [2, 3, 8], "raster": ["row", '"grouped:4"', "hilbert"], "swizzle": [0, 32, 64, 128]}.items():
+            if r.random() < {"warps": 0.4, "vector": 0.3, "stages": 0.3}.get(key, 0.06):
+                keys.append(f"{key}: {r.choice(choices)}")
+        if keys:
+            f.schedule.append((n, ", ".join(keys)))
 
 
 def merge(a, b):

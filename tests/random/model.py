@@ -182,8 +182,8 @@ class Function:
     # ---- values
 
     def evaluate(self, sizes, inputs):
-        """inputs: {name: array of the type, bf16 as f32}. A list of Values, one an output."""
-        known = {}
+        """inputs: {name: array of the type, bf16 as f32}. A list of Values, one an output; `known` has those of all nodes."""
+        known = self.known = {}
         for n in self.nodes():
             if n.op == "input":
                 known[id(n)] = v.exact(inputs[n.name], n.t)

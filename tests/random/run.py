@@ -1,303 +1,315 @@
 #!/usr/bin/python3
-"""Random models: built for an architecture, run on its simulator, compared with NumPy and the reference device.
+"""Random models: built, run on simulators with hostile memory, compared with NumPy, the reference device and a twin.
 
-    run.py [--seed S] [--count N] [--arch sm_80|random] [--jobs 2] [--build BUILD] [--cases 2] [--no-check] [--no-shrink]
+    run.py [--seed S] [--count N] [--only I]... [--target cuda:sm_80] [--jobs 2] [--build BUILD] [--cases 2] [--no-shrink]
 
-Model I of seed S is the same whatever the count; `--only I` replays it. A failure prints one line and leaves the model,
-shrunk, with the command that shows it, in BUILD/random/.
+Model I of seed S is the same whatever the count; `--only I` replays it. Models are built in blocks of 8 functions a file. A
+failure prints one line and leaves the model, shrunk, with the command that replays it, in BUILD/random/SEED-I/.
 """
-import argparse, concurrent.futures, copy, os, random, re, shlex, shutil, subprocess, sys, tempfile, time
-import numpy as np
+import argparse, json, os, random, shutil, signal, sys, tempfile, time, traceback
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import generate, values as v
-from model import Invalid, Node
+import generate, shrink
+from bench import Bench, Case, Invalid, Setup, device_of, with_schedule
 
-ARCHS = ["sm_75", "sm_80", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_90", "sm_100a", "sm_120a"]
-
-
-class Case:
-    """Sizes and a seed of data for one function."""
-
-    def __init__(self, sizes, seed, given):
-        self.sizes, self.seed, self.given = sizes, seed, given  # given: symbols that --dim passes
+BLOCK = 8          # models a file
+LIMIT = 240        # seconds that a block may take
 
 
-class Bench:
-    """Builds and runs one function in a folder."""
+# ---- a block, in a process of its own
 
-    def __init__(self, build, arch, check, folder):
-        self.build, self.arch, self.check, self.folder = os.path.abspath(build), arch, check, folder
+class Job:
+    """Some models of one block. Everything that it finds goes to a file as lines of JSON, as soon as it is known."""
 
-    def compile(self, text):
-        with open(f"{self.folder}/m.yaml", "w") as out:
-            out.write("kc: 1\nfunctions:\n" + text)
-        return self.tool("kc", "build", f"{self.folder}/m.yaml", "--target", f"cuda:{self.arch}", "--images", "ptx", "-j", "1", "-o", f"{self.folder}/m.kcb")
+    def __init__(self, options, number, indices):
+        self.options, self.number, self.indices = options, number, indices
+        self.setup = Setup(random.Random(f"{options.seed}:block:{number}"), options.target)
+        self.functions, self.scheduled, self.r = {}, {}, {}
 
-    def tool(self, name, *args):
-        env = {**os.environ, "KCRT_REF": f"{self.build}/lib/libkcrt_ref.so"}
-        try:
-            return subprocess.run([f"{self.build}/bin/{name}", *args], capture_output=True, text=True, errors="replace", timeout=120, env=env)
-        except subprocess.TimeoutExpired as e:
-            return subprocess.CompletedProcess([name, *args], 124, "", "error: takes more than 120 s")
+    def generate(self, i):
+        """The function, its schedules' copy, and the source of what its cases need: as often as wanted the same."""
+        f = generate.Generator(f"{self.options.seed}:{i}").function()
+        r = random.Random(f"{self.options.seed}:{i}:run")
+        return f, with_schedule(f, r) if self.setup.twin == "schedule" else f, r
 
-    def arguments(self, f, name, case):
-        rng = np.random.default_rng(case.seed)
-        args, inputs = [f"{self.folder}/m.kcb", name, "--device", f"cuda-sim:{self.arch}"], {}
-        for n in f.inputs():
-            a = inputs[n.name] = generate.fill(n, case.sizes, rng)
-            if not n.shape:
-                args += ["--input", f"{n.name}={a[()].item()!r}".replace("True", "true").replace("False", "false")]
-                continue
-            path = f"{self.folder}/in_{n.name}.npy"
-            np.save(path, (a.view(np.uint32) >> 16).astype(np.uint16) if n.t == "bf16" else a)
-            args += ["--input", f"{n.name}={path}"]
-        for i, o in enumerate(f.outputs):
-            args += ["--output", f"y{i}={self.folder}/out_y{i}.npy" + (":f32" if o.t == "bf16" else "")]
-        for s in case.given:
-            if s in f.symbols():
-                args += ["--dim", f"{s}={case.sizes[s]}"]
-        return args, inputs
+    def say(self, index, **what):
+        print(json.dumps({"index": index, **what}), file=self.out, flush=True)
 
-    def run(self, f, name, case):
-        """'' when all is well, else (kind, message)."""
-        args, inputs = self.arguments(f, name, case)
-        wants = f.evaluate(case.sizes, inputs)
-        p = self.tool("kcrun", *args, *(["--check"] if self.check else []))
-        message = p.stdout + p.stderr
-        failed = p.returncode and "check FAILED" not in message
-        if failed:
-            return "run", message.strip()[:2000]
-        for i, (o, want) in enumerate(zip(f.outputs, wants)):
-            got = np.load(f"{self.folder}/out_y{i}.npy")
-            problem = v.difference(got, want, o.t)
-            if problem:
-                return "wrong", f"y{i}: {problem}" + ("\n" + message.strip()[:1000] if p.returncode else " (the reference agrees)" if self.check else "")
-        return ("reference", message.strip()[:2000]) if p.returncode else ""
+    def work(self, out):
+        self.out = out
+        with tempfile.TemporaryDirectory(prefix="kc-random-") as folder:
+            self.bench = Bench(self.options.build, folder)
+            for i in self.indices:
+                self.functions[i], self.scheduled[i], self.r[i] = self.generate(i)
+            packages = self.build(self.bench.build_base, self.functions, "base", refusable=False)
+            twins = packages
+            if self.setup.twin != "architecture":
+                wanted = {i: f for i, f in self.scheduled.items() if f and i in packages}
+                twins = self.build(self.bench.build_twin, wanted, "twin", refusable=self.setup.twin == "schedule")
+            for i in self.indices:
+                if i in packages and not self.cases(i, packages[i], twins.get(i)):
+                    return
 
-    def fails(self, f, case):
-        p = self.compile(f.text("f"))
-        if p.returncode:
-            return f"build exit {p.returncode}", p.stderr.strip()[:3000]
-        try:
-            return case and self.run(f, "f", case)
-        except Invalid:
-            return ""
+    def build(self, build, functions, name, refusable):
+        """{index: package}, together or, when that is refused, one by one."""
+        if not functions:
+            return {}
+        p = build({f"f{i}": f for i, f in functions.items()}, self.setup, name)
+        if p.returncode == 0:
+            return {i: name for i in functions}
+        packages = {}
+        for i, f in functions.items():
+            p = build({f"f{i}": f}, self.setup, f"{name}{i}")
+            if p.returncode == 0:
+                packages[i] = f"{name}{i}"
+            elif not (refusable and p.returncode == 1):
+                self.say(i, kind=f"build exit {p.returncode}", message=p.stderr.strip()[:3000])
+        return packages
 
+    def open(self, i, package, twin):
+        """The function on the device, its twin, and on the reference."""
+        def function(target, package): return self.bench.load(target, package).function(f"f{i}")
+        other = twin and function(device_of(self.setup.other), twin)
+        return function(device_of(self.setup.target), package), other, function("ref", package)
 
-# ---- shrinking
-
-def signature(failure):
-    kind, message = failure
-    if kind.startswith("build") or kind == "run":
-        error = re.search(r"(?:error|BUG|bug)[^\n]*", message)
-        text = error.group(0) if error else message
-        return kind, re.sub(r"'[^']*'|`[^`]*`|%\w+|[A-Za-z_]*\d[\w.]*|\[[^]]*\]", "#", text)[:60]
-    return kind, ""
-
-
-def variants(f, case):
-    """Smaller functions, with their case."""
-    for i in range(len(f.outputs)):
-        if len(f.outputs) > 1:
-            g, c = copy.deepcopy((f, case))
-            del g.outputs[i]
-            yield g, c
-    count = len(f.nodes())
-    for i in reversed(range(count)):
-        n = f.nodes()[i]
-        if n.op == "input":
-            continue
-        for a in range(len(n.args)):
-            arg = n.args[a]
-            if isinstance(arg, Node) and arg.t == n.t and arg.shape == n.shape:
-                g, c = copy.deepcopy((f, case))
-                new = g.nodes()[i]
-                substitute(g, new, new.args[a])
-                yield g, c
-        g, c = copy.deepcopy((f, case))
-        new = g.nodes()[i]
-        fill = "normal" if v.is_float(n.t) else "small"
-        substitute(g, new, Node("input", [], n.t, n.shape, fill=fill))
-        yield g, c
-    for i, o in enumerate(f.outputs):
-        if o.node.nodes() and len(f.outputs) == 1:
-            for a in range(len(o.node.nodes())):  # an operand itself becomes the output
-                g, c = copy.deepcopy((f, case))
-                g.outputs[0].node = g.outputs[0].node.nodes()[a]
-                g.outputs[0].t, g.outputs[0].strides, g.outputs[0].alias = g.outputs[0].node.t, None, None
-                yield g, c
-        if o.strides or o.alias or o.t != o.node.t:
-            g, c = copy.deepcopy((f, case))
-            g.outputs[i].strides = g.outputs[i].alias = None
-            yield g, c
-            g, c = copy.deepcopy((g, c))
-            g.outputs[i].t = g.outputs[i].node.t
-            yield g, c
-    if f.schedule:
-        g, c = copy.deepcopy((f, case))
-        g.schedule = []
-        yield g, c
-    for i, n in enumerate(f.nodes()):
-        if n.strides or n.inline or (n.op == "input" and n.fill in ("special", "any")):
-            g, c = copy.deepcopy((f, case))
-            g.nodes()[i].strides, g.nodes()[i].inline = None, False
-            if n.op == "input" and n.fill in ("special", "any"):
-                g.nodes()[i].fill = "small"
-            yield g, c
-    for s in sorted(f.facts):
-        if f.facts[s] and s in f.symbols():
-            for key in list(f.facts[s]):
-                g, c = copy.deepcopy((f, case))
-                del g.facts[s][key]
-                yield g, c
-    if case:
-        for s in sorted(f.symbols()):
-            size = case.sizes.get(s, 0)
-            for smaller in {1, 2, size // 2, size - 1}:
-                fact = f.facts.get(s, {})
-                if fact.get("min", 0) <= smaller < size and smaller % fact.get("multiple_of", 1) == 0:
-                    g, c = copy.deepcopy((f, case))
-                    c.sizes[s] = smaller
-                    if generate.acceptable(g, c.sizes):
-                        yield g, c
-
-
-def substitute(f, old, new):
-    for n in f.nodes():
-        n.args = [new if a is old else a for a in n.args]
-    for o in f.outputs:
-        if o.node is old:
-            o.node = new
-
-
-def shrink(bench, f, case, failure, seconds):
-    want, end, again = signature(failure), time.time() + seconds, True
-    while again and time.time() < end:
-        again = False
-        for g, c in variants(f, case):
-            if time.time() > end:
-                break
-            try:
-                found = bench.fails(g, c)
-            except Exception:
-                continue
-            if found and signature(found) == want:
-                f, case, failure, again = g, c, found, True
-                break
-    return f, case, failure
-
-
-# ---- one model
-
-def attempt(options, index):
-    seed = f"{options.seed}:{index}"
-    r = random.Random(seed + ":run")
-    arch = r.choice(ARCHS) if options.arch == "random" else options.arch
-    folder = tempfile.mkdtemp(prefix="kc-random-")
-    try:
-        bench = Bench(options.build, arch, options.check, folder)
-        f = generate.Generator(seed).function()
-        case = None
-        p = bench.compile(f.text("f"))
-        if p.returncode == 1 and f.schedule:  # a wish that cannot be built is refused
-            f.schedule = []
-            p = bench.compile(f.text("f"))
-        failure = p.returncode and (f"build exit {p.returncode}", p.stderr.strip()[:3000])
-        cases = 0
-        while not failure and cases < options.cases:
-            cases += 1
+    def cases(self, i, package, twin):
+        """False after a failure: the simulated device may be out of order."""
+        done, f, r = 0, self.functions[i], self.r[i]
+        self.say(i, start=self.setup.target)
+        functions = self.open(i, package, twin)
+        for _ in range(self.options.cases):
             sizes = generate.choose_sizes(f, r)
             if sizes is None:
                 break
-            bare = f.bare()
-            given = sorted(s for s in sizes if s not in bare or s.startswith("ld"))
-            case = Case(sizes, r.randrange(1 << 30), given)
+            case = Case(sizes, r)
+            self.say(i, case=vars(case))
+            f.text("f")  # names
             try:
-                failure = bench.run(f, "f", case)
+                failure = self.bench.run(functions, f, case, self.setup)
             except Invalid:
                 continue
-        if not failure:
-            return index, arch, None, cases
-        if options.shrink:
-            f, case, failure = shrink(bench, f, case, failure, options.shrink_seconds)
-        return index, arch, report(options, bench, index, f, case, failure), cases
+            done += 1
+            if failure:
+                self.say(i, kind=failure[0], message=failure[1], case=vars(case))
+                return False
+        self.say(i, done=done)
+        return True
+
+
+def isolated(work, seconds):
+    """Runs work(file) in a child; what it wrote, and its exit status (negative: a signal)."""
+    out = tempfile.TemporaryFile("w+")
+    child = os.fork()
+    if child == 0:
+        run_child(work, out, seconds)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    out.seek(0)
+    return out.read(), status
+
+
+def run_child(work, out, seconds):
+    status = 70
+    try:
+        signal.alarm(int(seconds))
+        work(out)
+        status = 0
+    except BaseException:
+        out.write(json.dumps({"index": -1, "trouble": traceback.format_exc()[-1500:]}) + "\n")
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        out.flush()
+        os._exit(status)
 
 
-def report(options, bench, index, f, case, failure):
-    kind, message = failure
+# ---- shrinking, in a process of its own
+
+def once(options, job, f, case):
+    """'' or the failure of this function alone; in a child, which may die."""
+    def work(out):
+        with tempfile.TemporaryDirectory(prefix="kc-random-") as folder:
+            bench = Bench(options.build, folder)
+            job.bench = bench
+            failure, twin = "", "base"
+            p = bench.build_base({"f0": f}, job.setup)
+            if p.returncode == 0 and job.setup.twin != "architecture":
+                p, twin = bench.build_twin({"f0": f}, job.setup), "twin"
+            if p.returncode:
+                failure = (f"build exit {p.returncode}", p.stderr.strip()[:3000])
+            elif case:
+                f.text("f0")
+                try:
+                    failure = bench.run(job.open(0, "base", twin), f, case, job.setup)
+                except Invalid:
+                    pass
+            out.write(json.dumps(failure))
+    text, status = isolated(work, 100)
+    if status < 0:
+        return "crash", f"ended by signal {-status}"
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return ""
+    return tuple(found) if isinstance(found, list) else ""
+
+
+def report(options, index, failure, case):
+    """Shrinks, and leaves the model behind. The line to print."""
+    job = Job(options, index // BLOCK, [index])
+    f, scheduled, r = job.generate(index)
+    if case:
+        c, case = case, Case(case["sizes"], r)
+        case.__dict__.update(c)
+    f = scheduled if job.setup.twin == "schedule" and scheduled else f
+    again = once(options, job, f, case)
+    if again and options.shrink:
+        f, case, failure = shrink.shrink(lambda g, c: once(options, job, g, c), f, case, again, options.shrink_seconds)
     keep = f"{options.build}/random/{options.seed}-{index}"
     shutil.rmtree(keep, ignore_errors=True)
     os.makedirs(keep)
+    lines = [f"seed {options.seed}, model {index}, {job.setup.text()}: {failure[0]}"] + failure[1].split("\n")[:12]
+    lines += [f"replay: tests/random/run.py --build {options.build} --seed {options.seed} --only {index}" + (f" --target {options.target}" if options.target else "")]
+    lines += [] if again else ["it did not fail again alone"]
     text = f.text("f")
-    bench.folder = keep
-    bench.compile(text)
-    lines = [f"# seed {options.seed}, model {index}, {bench.arch}: {kind}"] + ["#   " + l for l in message.split("\n")[:12]]
     if case:
-        args, inputs = bench.arguments(f, "f", case)
-        lines.append(f"# sizes {case.sizes}; inputs " + ", ".join(f"{n}={list(a.shape)}" for n, a in inputs.items()))
-        lines.append("# kcrun " + " ".join(map(shlex.quote, args)))
+        lines += ["arch " + job.setup.target.split(":")[1], case.text(), "run " + replay_line(f, case)]
     with open(f"{keep}/m.yaml", "w") as out:
-        out.write("\n".join(lines) + "\nkc: 1\nfunctions:\n" + text)
-    return kind, message, text, case and case.sizes, keep
+        out.write("".join(f"# {l}\n" for l in lines) + "kc: 1\nfunctions:\n" + text)
+    return failure, keep
 
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--seed", type=int, default=None)
-    p.add_argument("--count", type=int, default=50)
-    p.add_argument("--only", type=int, action="append")
-    p.add_argument("--arch", default="random")
-    p.add_argument("--jobs", type=int, default=2)
-    p.add_argument("--cases", type=int, default=2)
-    p.add_argument("--build", default=os.environ.get("BUILD", "build"))
-    p.add_argument("--seconds", type=float, default=1e9)
-    p.add_argument("--shrink-seconds", type=float, default=60)
-    p.add_argument("--no-check", dest="check", action="store_false")
-    p.add_argument("--no-shrink", dest="shrink", action="store_false")
-    options = p.parse_args()
-    if options.seed is None:
-        options.seed = int(time.time())
-    options.check = options.check and os.path.exists(f"{options.build}/lib/libkcrt_ref.so")
-    print(f"random: seed {options.seed}, {options.arch}, {'with' if options.check else 'without'} the reference", flush=True)
-    end, failures, models, cases = time.time() + options.seconds, 0, 0, 0
-    with concurrent.futures.ProcessPoolExecutor(options.jobs) if options.jobs > 1 else concurrent.futures.ThreadPoolExecutor(1) as pool:
-        waiting = {}
-        indices = iter(options.only or range(options.count))
-        while True:
-            while len(waiting) < options.jobs + 1 and time.time() < end:
-                index = next(indices, None)
-                if index is None:
-                    break
-                waiting[pool.submit(attempt, options, index)] = index
-            if not waiting:
+def replay_line(f, case):
+    """Inputs and dimensions for a kept model; the values are others."""
+    from model import sizes_of
+    words = []
+    for n in f.inputs():
+        kind = "normal" if n.t in ("f64", "f32", "f16", "bf16") else "uniform"
+        words.append(f"{n.name}={'x'.join(map(str, sizes_of(n.shape, case.sizes)))}:{kind}" if n.shape else f"{n.name}=1")
+    bare = f.bare()
+    return " ".join(words + [f"--dim {s}={x}" for s, x in sorted(case.sizes.items()) if s in f.symbols() and (s not in bare or s.startswith("ld"))])
+
+
+# ---- many
+
+class Runner:
+    def __init__(self, options):
+        self.options, self.children = options, {}
+        self.models = self.cases = self.failures = 0
+        self.shrinking = []
+
+    def start(self, kind, work, seconds, what):
+        out = tempfile.TemporaryFile("w+")
+        child = os.fork()
+        if child == 0:
+            run_child(work, out, seconds)
+        self.children[child] = (kind, out, what)
+
+    def blocks(self):
+        o = self.options
+        indices = o.only or range(o.first, o.first + o.count)
+        by_number = {}
+        for i in indices:
+            by_number.setdefault(i // BLOCK, []).append(i)
+        return list(by_number.items())
+
+    def run(self):
+        o, end = self.options, time.time() + self.options.seconds
+        waiting = self.blocks()
+        while waiting or self.children or self.shrinking:
+            while len(self.children) < o.jobs and (self.shrinking or (waiting and time.time() < end)):
+                if self.shrinking:
+                    index, failure, case = self.shrinking.pop(0)
+                    self.start("shrink", lambda out: out.write(json.dumps(report(o, index, failure, case))), 2 * o.shrink_seconds + 300, index)
+                else:
+                    number, indices = waiting.pop(0)
+                    job = Job(o, number, indices)
+                    self.start("block", job.work, LIMIT, job)
+            if not self.children:
                 break
-            done, _ = concurrent.futures.wait(waiting, return_when=concurrent.futures.FIRST_COMPLETED)
-            for future in done:
-                index = waiting.pop(future)
-                try:
-                    index, arch, failure, n = future.result()
-                except Exception as e:
-                    failures += 1
-                    print(f"FAILED {index}: the generator: {type(e).__name__}: {e}"[:400], flush=True)
-                    continue
-                models, cases = models + 1, cases + n
-                if failure:
-                    failures += 1
-                    kind, message, text, sizes, keep = failure
-                    print(f"FAILED {index} {arch} {kind}: {first_line(message)} -> {keep}", flush=True)
-    print(f"random: {models} models, {cases} runs, {failures} failures", flush=True)
-    sys.exit(failures > 0)
+            child, status = os.wait()
+            kind, out, what = self.children.pop(child)
+            out.seek(0)
+            if kind == "block":
+                rest = self.finish(what, out.read(), os.waitstatus_to_exitcode(status))
+                if rest:
+                    waiting.insert(0, (what.number, rest))
+            else:
+                self.print_failure(what, out.read())
+
+    def finish(self, job, text, status):
+        """Takes note of a block's lines; the models that it has not come to."""
+        left, last, case = list(job.indices), None, None
+        for line in text.splitlines():
+            said = json.loads(line)
+            i = said["index"]
+            if "trouble" in said:
+                self.failures += 1
+                print(f"FAILED {last if last is not None else job.indices}: the harness: {said['trouble']}", flush=True)
+                return [j for j in left if last is not None and j != last]
+            if "start" in said:
+                last, case = i, None
+            elif "kind" in said:
+                self.fail(i, (said["kind"], said["message"]), said.get("case"))
+                left.remove(i)
+                last = None
+            elif "done" in said:
+                self.models += 1
+                self.cases += said["done"]
+                left.remove(i)
+                last = None
+            elif "case" in said:
+                case = said["case"]
+        if status < 0 and last is not None:
+            self.fail(last, ("crash" if status != -signal.SIGALRM else "time", f"ended by signal {-status}"), case)
+            left.remove(last)
+        elif status < 0:
+            print(f"FAILED {left}: ended by signal {-status}", flush=True)
+            self.failures += 1
+            return []
+        return left
+
+    def fail(self, index, failure, case):
+        self.failures += 1
+        self.models += 1
+        self.shrinking.append((index, failure, case))
+
+    def print_failure(self, index, text):
+        try:
+            (kind, message), keep = json.loads(text)
+            print(f"FAILED {index} {kind}: {first_line(message)} -> {keep}", flush=True)
+        except ValueError:
+            print(f"FAILED {index}: no report: {text[:1500]}", flush=True)
 
 
 def first_line(message):
     for line in message.split("\n"):
         if "error" in line or "BUG" in line:
-            return line[:200]
-    return message.split("\n")[0][:200]
+            return line[:240]
+    return message.split("\n")[0][:240]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--seed", type=int, default=None)
+    p.add_argument("--count", type=int, default=64)
+    p.add_argument("--first", type=int, default=0)
+    p.add_argument("--only", type=int, action="append")
+    p.add_argument("--target")
+    p.add_argument("--jobs", type=int, default=2)
+    p.add_argument("--cases", type=int, default=2)
+    p.add_argument("--build", default=os.environ.get("BUILD", "build"))
+    p.add_argument("--seconds", type=float, default=1e9)
+    p.add_argument("--shrink-seconds", type=float, default=60)
+    p.add_argument("--no-shrink", dest="shrink", action="store_false")
+    options = p.parse_args()
+    options.build = os.path.abspath(options.build)
+    if options.seed is None:
+        options.seed = int(time.time())
+    print(f"random: seed {options.seed}", flush=True)
+    start, runner = time.time(), Runner(options)
+    runner.run()
+    minutes = (time.time() - start) / 60
+    print(f"random: {runner.models} models, {runner.cases} runs with their twins, {runner.failures} failures; {runner.models / minutes:.0f} models a minute", flush=True)
+    sys.exit(runner.failures > 0 or runner.models == 0)
 
 
 if __name__ == "__main__":

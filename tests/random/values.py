@@ -450,13 +450,62 @@ def rmsnorm(x, scale, axis, eps):
     return mul(y, along(scale, x.a.ndim, axis))
 
 
+# ---- arrays as stored: bits of floats, integers as they are
+
+def rounded(a, t):
+    """As an array of the type, bf16 as f32."""
+    if not is_float(t):
+        return a.astype(NUMPY[t])
+    return round_to(np.asarray(a, np.float64), t).astype(np.float32 if t == "bf16" else NUMPY[t])
+
+
+def encode(a, t):
+    if t == "bf16":
+        return (np.ascontiguousarray(a, np.float32).view(np.uint32) >> 16).astype(np.uint16).reshape(np.shape(a))
+    return np.asarray(a).view(np.dtype(f"u{BITS[t] // 8}")) if is_float(t) else np.asarray(a).view(np.uint8) if t == "bool" else np.asarray(a)
+
+
+def decode(a, t):
+    """bf16 as f32."""
+    if t == "bf16":
+        return np.asarray(np.left_shift(a, 16, dtype=np.uint32)).view(np.float32)
+    return a.view(NUMPY[t])
+
+
 # ---- the verdict
 
+MANTISSA = {"f64": (52, -1022), "f32": (23, -126), "f16": (10, -14), "bf16": (7, -126)}  # bits, least exponent
+
+
+def ulp(a, t):
+    bits, least = MANTISSA[t]
+    exponent = np.frexp(np.where(np.isfinite(a), a, 0))[1] - 1
+    return np.ldexp(1.0, np.maximum(np.where(np.asarray(a) == 0, least, exponent), least) - bits)
+
+
+def beyond(got, exact, value, bound, t):
+    """'' or where `got` is further from the reference device's value than its bound and half an ulp; arrays as stored."""
+    if not is_float(t):
+        g = decode(got, t)
+        good = (got == exact) | ((bound > 0) & (np.abs(g.astype(np.float64) - value) <= bound))
+    else:
+        g = decode(got, t).astype(np.float64)
+        low, high = (round_to(np.asarray(value + s * bound, array_type(t)), t) for s in (-1, 1))
+        near = np.abs(g - value) <= bound + 0.5 * np.maximum(ulp(g, t), ulp(value, t))
+        odd = np.isinf(g) | np.isinf(value)
+        good = (np.isnan(g) & np.isnan(value)) | (g == value) | (g == round_to(np.asarray(value, array_type(t)), t)) | np.isinf(bound)
+        good = good | np.where(odd, (g >= low) & (g <= high), near)
+    wrong = np.argwhere(~good)
+    if not len(wrong):
+        return ""
+    i = tuple(wrong[0])
+    return f"{len(wrong)} of {got.size} beyond the reference, first at {list(map(int, i))}: {g[i]!r}, {value[i]!r} within {bound[i]:.3g}"
+
+
 def difference(got, want, t):
-    """'' or where `got`, an array of the output's type (bf16 as f32), is wrong. want: a Value before its last rounding."""
+    """'' or where `got`, an array of the output's type (bf16 as f32), is wrong. want: a Value of that type."""
     if got.shape != want.shape:
         return f"shape {got.shape}, expected {want.shape}"
-    want = cast(want, t)
     if is_float(t):
         g = got.astype(array_type(t))
         good = (np.isnan(g) & np.isnan(want.a)) | (g == want.a) | (np.isfinite(g) & (np.abs(g - want.a) <= want.e))
