@@ -44,7 +44,8 @@ class Model:
             finish()
 
     def run(self, function, inputs, outputs, dims=None, counters=False, check=False, device=None):
-        """Arrays (or Python numbers for scalars) in, a list of arrays out. None when the run failed."""
+        """Arrays (or Python numbers for scalars) in, a list of arrays out. None when the run failed. `outputs` are names, or a
+        map that gives what follows their file: {"y": ":f32"} converts."""
         args = [f"{BUILD}/bin/kcrun", self.path, function, "--device", device or DEVICE]
         for name, value in inputs.items():
             if isinstance(value, np.ndarray):
@@ -53,7 +54,7 @@ class Model:
                 value = path
             args += ["--input", f"{name}={value}"]
         for name in outputs:
-            args += ["--output", f"{name}={WORK}/out_{name}.npy"]
+            args += ["--output", f"{name}={WORK}/out_{name}.npy{outputs[name] if isinstance(outputs, dict) else ''}"]
         for name, value in (dims or {}).items():
             args += ["--dim", f"{name}={value}"]
         if counters:

@@ -21,7 +21,8 @@ class Tensor:
         self.name, self.dtype, self.type = name, dtype, dtype + (shape or "")
         self.scalar = not shape
         self.tokens = re.findall(r"[^\[\], ]+", values)
-        self.shape = shape_of(values)
+        extents = (shape or "[]")[1:-1].replace(" ", "").split(",")
+        self.shape = tuple(map(int, extents)) if shape and all(e.isdigit() for e in extents) else shape_of(values)
 
 
 def shape_of(values):
