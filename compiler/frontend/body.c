@@ -58,8 +58,12 @@ kc_name *kc_body_lookup(kc_function *fn, const kc_ast *ast) {
     }
     bool many = kc_diag_errors(fn->diag) > MANY_ERRORS;
     const kc_statement *later = many ? NULL : find_statement(fn, ast->text);
+    const char *signature = kc_body_op_signature(ast->text);
     if (kc_types_parameter(fn, ast->text))
         KC_FN_ERROR(fn, ast->loc, "'%s' is an element type, not a value", ast->text);
+    else if (signature && !later)
+        KC_FN_ERROR(fn, ast->loc, "'%s' is an op, not a value: call it as %s(%s)", ast->text,
+                    ast->text, signature);
     else if (later)
         KC_FN_ERROR(fn, ast->loc, "'%s' is used before it is assigned, on line %u", ast->text,
                     later->loc.line);

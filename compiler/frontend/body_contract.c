@@ -155,8 +155,11 @@ kc_term kc_call_matmul(kc_call *call) {
     kc_type batch_a = batch_of(a.value), batch_b = batch_of(b.value);
     const kc_expr *batch[KC_MAX_RANK];
     int batch_rank;
-    if (!kc_body_merge_shapes(fn, call->loc, &batch_a, &batch_b, &batch_rank, batch))
+    if (!kc_body_merge_shapes(fn, call->loc, &batch_a, &batch_b, &batch_rank, batch)) {
+        kc_report(fn->diag, KC_NOTE, call->loc, "these are the batch dimensions of %s and %s",
+                  kc_types_text(fn, &a.value->type), kc_types_text(fn, &b.value->type));
         return poison(call);
+    }
     kc_value *result = build(call, &a, &b, batch_rank, batch);
     if (a.value->type.elem == KC_f32 && strcmp(precision, "ieee") != 0)
         kc_attr_set_string(fn->model->module, result->def, KC_ATTR_PRECISION, precision);

@@ -36,6 +36,16 @@ static const char *const foreign[][2] = {{"dot", "matmul"},
                                          {"rms_norm", "rmsnorm"},
                                          {"swish", "silu"}};
 
+// Keywords of other array languages and what ops of ours call these.
+static const char *const foreign_keywords[][2] = {
+    {"dim", "axis"},     {"axes", "axis"},        {"dim", "perm"},    {"axes", "perm"},
+    {"dims", "perm"},    {"dim", "axes"},         {"dims", "shape"},  {"size", "shape"},
+    {"sizes", "shape"},  {"keepdim", "keepdims"}, {"epsilon", "eps"}, {"weight", "scale"},
+    {"gamma", "scale"},  {"beta", "bias"},        {"min", "lo"},      {"max", "hi"},
+    {"fill", "value"},   {"type", "dtype"},       {"to", "dtype"},    {"exponent", "y"},
+    {"condition", "c"},  {"other", "b"},          {"input", "x"},     {"index", "indices"},
+    {"pads", "amounts"}, {"padding", "amounts"}};
+
 static int count_positional(const kc_ast *ast) {
     int n = 0;
     while (n < ast->count && !ast->args[n].keyword)
@@ -57,7 +67,28 @@ static const kc_body_op *find_op(const kc_ast *ast) {
     return best;
 }
 
+const char *kc_body_op_signature(const char *name) {
+    for (int i = 0; i < kc_body_op_count; i++)
+        if (!strcmp(kc_body_op_table[i].name, name)) return kc_body_op_table[i].signature;
+    return NULL;
+}
+
 static void unknown_op(kc_function *fn, const kc_ast *ast) {
+    size_t length = strlen(ast->text);
+    if (kc_map_get_text(fn->names, ast->text, length) ||
+        kc_map_get_text(fn->dim_map, ast->text, length)) {
+        KC_FN_ERROR(
+            fn, ast->loc,
+            "'%s' is a value, not an op: products are written with '*', parts are taken with "
+            "slice",
+            ast->text);
+        return;
+    }
+    if (kc_dtype_find(ast->text, length) != KC_DTYPE_NONE) {
+        KC_FN_ERROR(fn, ast->loc, "'%s' is an element type, not an op: write cast(x, \"%s\")",
+                    ast->text, ast->text);
+        return;
+    }
     for (size_t i = 0; i < sizeof not_built / sizeof *not_built; i++)
         if (!strcmp(not_built[i], ast->text)) {
             KC_FN_ERROR(fn, ast->loc, "op '%s' is not built yet", ast->text);
@@ -147,6 +178,10 @@ static bool bind_one(kc_call *call, const kc_ast_arg *arg, int position) {
         kc_suggest_start(&suggest, arg->keyword);
         for (int j = 0; j < call->n; j++)
             kc_suggest_offer(&suggest, call->names[j]);
+        for (size_t j = 0; j < sizeof foreign_keywords / sizeof *foreign_keywords; j++)
+            if (!suggest.best && !strcmp(foreign_keywords[j][0], arg->keyword) &&
+                find_parameter(call, foreign_keywords[j][1]) >= 0)
+                suggest.best = foreign_keywords[j][1];
         return signature_error(call, arg->loc,
                                kc_arena_printf(arena, "there is no parameter '%s'%s", arg->keyword,
                                                kc_suggest_text(&suggest, arena)));

@@ -156,8 +156,10 @@ static kc_ast *parse_group(parser *p) {
     if (!ast) return NULL;
     if (p->token.kind == KC_TOKEN_END) return fail(p, open, "this '(' is never closed");
     if (p->token.kind != KC_TOKEN_CLOSE)
-        return fail_in_bracket(p, open,
-                               kc_arena_printf(p->arena, "expected ')', seen %s", seen(p)));
+        return fail_in_bracket(
+            p, open,
+            kc_arena_printf(p->arena, "expected ')', seen %s%s", seen(p),
+                            p->token.kind == KC_TOKEN_COMMA ? "; lists are written with [ ]" : ""));
     next(p);
     return ast;
 }

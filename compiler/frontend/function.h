@@ -180,5 +180,6 @@ kc_name *kc_body_lookup(kc_function *, const kc_ast *); // NULL: undefined, repo
 
 // ---- body_ops.c
 kc_term kc_body_call(kc_function *, const kc_ast *);
+const char *kc_body_op_signature(const char *name); // NULL: there is no op of this name
 
 #endif

@@ -62,12 +62,17 @@ static char *read_file(const char *name, const char *extension) {
     return text;
 }
 
-// The message about a line, NULL when there is none or more than one.
+// The error on a line, NULL when there is none or more than one; notes are free.
 static const char *message_of(const char *name, const char *errors, int line) {
     char start[300];
+    const char *found = NULL, *at = errors;
     snprintf(start, sizeof start, "%s.yaml:%d:", name, line);
-    const char *first = strstr(errors, start);
-    return first && !strstr(first + 1, start) ? first : NULL;
+    for (; (at = strstr(at, start)); at++) {
+        if (!memmem(at, strcspn(at, "\n"), ": error: ", 9)) continue;
+        if (found) return NULL;
+        found = at;
+    }
+    return found;
 }
 
 static bool is_signature_kind(const char *kind) {
