@@ -64,7 +64,7 @@ static kc_value *emit_pad(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *p
     double fill_value = kc_attr_float(op, KC_ATTR_VALUE, 0);
     kc_type scalar = kc_type_scalar(x->type.elem);
     kc_value *fill = kc_dtype_is_float(x->type.elem) ? kc_build_const(&t->build, scalar, fill_value)
-                                                      : kc_tiler_int(t, x->type.elem, (int64_t)fill_value);
+                                                      : kc_tiler_int(t, x->type.elem, kc_dtype_saturate(x->type.elem, fill_value));
     return kc_build_elementwise(&t->build, KC_OP_SELECT, 3, (kc_value *[]){within, value, fill});
 }
 

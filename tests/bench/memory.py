@@ -64,7 +64,8 @@ def cases():
         yield Case(f"{op}_rows_f16", {"x": ("f16", (m, 2048))}, (out, (m,)), f"{op}(x, axis=1)")
         yield Case(f"{op}_columns_f16", {"x": ("f16", (m, 2048))}, (out, (2048,)), f"{op}(x, axis=0)")
     yield Case("sum_long_rows", {"x": ("f32", (8, 65536))}, ("f32", (8,)), "sum(x, axis=1)")
-    yield Case("sum_all", {"x": ("f32", full)}, ("f32", ()), "sum(x)")
+    yield Case("sum_all", {"x": ("f32", full)}, ("f32", ()), "sum(x)", kernels=2)  # in parts, to use all multiprocessors
+    yield Case("mean_deep_columns", {"x": ("f32", (4096, 512))}, ("f32", (512,)), "mean(x, axis=0)", kernels=2)
     yield Case("sum_middle", {"x": ("f32", (16, 64, 512))}, ("f32", (16, 512)), "sum(x, axis=1)")
     yield Case("sum_short_rows", {"x": ("f32", (8192, 32))}, ("f32", (8192,)), "sum(x, axis=1)")
     for rows, row in ((4096, 256), (2048, 1024), (2048, 4096), (1024, 8192)):

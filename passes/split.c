@@ -1,0 +1,203 @@
+// split: reductions of few long rows are cut into parts, so that they keep more than a few multiprocessors busy.
+//
+// before:
+//   module @m
+//   func @f(%x: f32[1000000]) -> (y: f32[]) {
+//     %y = reduce %x {axes = [0], init = [0]} : f32[] {
+//     ^(%a: f32, %b: f32):
+//       %c = add %a, %b : f32
+//       yield %c
+//     }
+//     return %y
+//   }
+// after:
+//   module @m
+//   func @f(%x: f32[1000000]) -> (y: f32[]) {
+//     %0 = pad %x {low = [0], high = [7616], value = 0} : f32[1007616]
+//     %1 = reshape %0 : f32[123, 8192]
+//     %2 = reduce %1 {axes = [1], init = [0]} : f32[123] {
+//     ^(%a: f32, %b: f32):
+//       %c = add %a, %b : f32
+//       yield %c
+//     }
+//     %y = reduce %2 {axes = [0], init = [0]} : f32[] {
+//     ^(%a_1: f32, %b_1: f32):
+//       %c_1 = add %a_1, %b_1 : f32
+//       yield %c_1
+//     }
+//     return %y
+//   }
+//
+// The parts are a dimension of their own: the first reduction leaves one value a part, the second reduces those. What is
+// missing in the last part is filled with the identity. The number of parts follows from the shape alone, so that a result
+// does not depend on the device. Rows whose elements are wanted again stay whole until they are huge: a block that holds
+// or rereads them saves more than others would help. Requires primitives.
+#include "passes/pass.h"
+#include "passes/rows.h"
+
+#include <string.h>
+
+enum {
+    PART = 8192,              // elements that a program takes at least, about what a block holds
+    LONG = 8 * PART,          // a program that has no more stays whole
+    HUGE_ROW = 1 << 20,       // longer rows are split even if they are wanted again
+    FEW_PROGRAMS = 64,        // more rows than this keep a device busy
+    ENOUGH_PROGRAMS = 256,
+    COLUMNS_A_PROGRAM = 128,
+    WHOLE_VECTORS = 64,       // parts of the innermost dimension are multiples of this
+};
+
+typedef struct {
+    kc_pass_context *pass;
+    kc_expr_pool *pool;
+    kc_op *op;
+    const kc_type *type;           // of an operand
+    bool reduced[KC_MAX_RANK];
+    const kc_expr *row, *work, *programs; // elements reduced to one, elements a program, and programs, without splitting
+    int axis;                      // that is cut
+    const kc_expr *parts, *length; // parts of it, and the extent of each
+} splitter;
+
+static const kc_expr *constant(splitter *s, int64_t value) {
+    return kc_expr_const(s->pool, value);
+}
+
+static const kc_expr *smallest(splitter *s, const kc_expr *a, const kc_expr *b) {
+    return kc_expr_binary(s->pool, KC_EXPR_MIN, a, b);
+}
+
+static void multiply(splitter *s, const kc_expr **product, const kc_expr *by) {
+    *product = kc_expr_mul(s->pool, *product, by);
+}
+
+// A program takes a row, or many columns where the innermost dimension is not reduced.
+static void measure(splitter *s) {
+    const kc_attr *axes = kc_attr_get(s->op, KC_ATTR_AXES);
+    const kc_expr *columns = constant(s, COLUMNS_A_PROGRAM);
+    s->row = s->work = s->programs = constant(s, 1);
+    for (int i = 0; i < axes->count; i++) s->reduced[axes->integers[i]] = true;
+    for (int d = 0; d < s->type->rank; d++) {
+        const kc_expr *extent = s->type->shape[d];
+        if (s->reduced[d]) {
+            multiply(s, &s->row, extent);
+            multiply(s, &s->work, extent);
+        } else if (d == s->type->rank - 1) {
+            multiply(s, &s->work, smallest(s, extent, columns));
+            multiply(s, &s->programs, kc_expr_cdiv(s->pool, extent, columns));
+        } else {
+            multiply(s, &s->programs, extent);
+        }
+    }
+}
+
+static bool worth_it(splitter *s, kc_block *body) {
+    int64_t longest = kc_expr_max_value(s->pool, s->work);
+    if (longest <= LONG || kc_expr_max_value(s->pool, s->programs) > FEW_PROGRAMS) return false;
+    bool huge = kc_expr_min_value(s->pool, s->row) >= HUGE_ROW;
+    return huge || !kc_rows_needed_again(s->pool, s->pass->scratch, body, s->op);
+}
+
+// The outermost reduced dimension that is long enough for the most parts there may be, else the longest one.
+static void choose_axis(splitter *s) {
+    int64_t best = -1;
+    for (int d = 0; d < s->type->rank; d++) {
+        int64_t extent = s->reduced[d] ? kc_expr_max_value(s->pool, s->type->shape[d]) : -1;
+        if (extent > ENOUGH_PROGRAMS) extent = ENOUGH_PROGRAMS;
+        if (extent > best) best = extent, s->axis = d;
+    }
+}
+
+static void choose_parts(splitter *s) {
+    const kc_expr *extent = s->type->shape[s->axis], *one = constant(s, 1);
+    const kc_expr *share = kc_expr_cdiv(s->pool, constant(s, ENOUGH_PROGRAMS), kc_expr_binary(s->pool, KC_EXPR_MAX, s->programs, one));
+    s->parts = smallest(s, kc_expr_cdiv(s->pool, s->work, constant(s, PART)), smallest(s, share, extent));
+    s->parts = kc_expr_binary(s->pool, KC_EXPR_MAX, s->parts, one);
+    s->length = kc_expr_cdiv(s->pool, extent, s->parts);
+    if (s->axis == s->type->rank - 1) {
+        const kc_expr *unit = constant(s, WHOLE_VECTORS);
+        s->length = kc_expr_mul(s->pool, kc_expr_cdiv(s->pool, s->length, unit), unit);
+    }
+}
+
+// ---- rewriting -----------------------------------------------------------------------------------------------------------
+
+static kc_value *fill_up(splitter *s, kc_builder *b, kc_value *v, double identity) {
+    const kc_expr *whole = kc_expr_mul(s->pool, s->parts, s->length), *none[KC_MAX_RANK], *high[KC_MAX_RANK];
+    if (kc_expr_known_equal(s->pool, whole, s->type->shape[s->axis])) return v;
+    kc_type type = kc_type_tensor(v->type.elem, s->type->rank, s->type->shape);
+    for (int d = 0; d < type.rank; d++) none[d] = high[d] = constant(s, 0);
+    high[s->axis] = kc_expr_sub(s->pool, whole, type.shape[s->axis]);
+    type.shape[s->axis] = whole;
+    kc_value *filled = kc_build_1(b, KC_OP_PAD, type, 1, &v);
+    kc_attr_set_exprs(s->pass->module, filled->def, KC_ATTR_LOW, type.rank, none);
+    kc_attr_set_exprs(s->pass->module, filled->def, KC_ATTR_HIGH, type.rank, high);
+    kc_attr_set_float(filled->def, KC_ATTR_VALUE, identity);
+    return filled;
+}
+
+static kc_value *in_parts(splitter *s, kc_builder *b, kc_value *v) {
+    const kc_expr *shape[KC_MAX_RANK];
+    int n = 0;
+    for (int d = 0; d < s->type->rank; d++) {
+        if (d == s->axis) shape[n++] = s->parts;
+        shape[n++] = d == s->axis ? s->length : s->type->shape[d];
+    }
+    return kc_build_1(b, KC_OP_RESHAPE, kc_type_tensor(v->type.elem, n, shape), 1, &v);
+}
+
+// One value a part: the parts are a parallel dimension, at the place of the one that was cut.
+static int part_types(splitter *s, kc_type *types) {
+    const kc_expr *shape[KC_MAX_RANK];
+    int n = 0, place = 0;
+    for (int d = 0; d < s->type->rank; d++) {
+        if (d == s->axis) place = n, shape[n++] = s->parts;
+        else if (!s->reduced[d]) shape[n++] = s->type->shape[d];
+    }
+    for (int i = 0; i < s->op->n_results; i++) types[i] = kc_type_tensor(kc_result(s->op, i)->type.elem, n, shape);
+    return place;
+}
+
+static void rewrite(splitter *s) {
+    kc_builder b = kc_builder_before(s->pass->module, s->op);
+    const kc_attr *init = kc_attr_get(s->op, KC_ATTR_INIT), *axes = kc_attr_get(s->op, KC_ATTR_AXES);
+    kc_clone *clone = kc_clone_begin(s->pass->module, s->pool, s->pool);
+    for (int i = 0; i < s->op->n_operands; i++) {
+        kc_value *v = kc_operand(s->op, i);
+        kc_clone_map(clone, v, in_parts(s, &b, fill_up(s, &b, v, init->numbers[i])));
+    }
+    kc_op *first = kc_clone_op(clone, &b, s->op);
+    kc_clone_end(clone);
+    kc_type types[KC_MAX_RANK];
+    int64_t place = part_types(s, types), shifted[KC_MAX_RANK];
+    for (int i = 0; i < axes->count; i++) shifted[i] = axes->integers[i] + (axes->integers[i] >= s->axis);
+    kc_attr_set_ints(s->pass->module, first, KC_ATTR_AXES, axes->count, shifted);
+    for (int i = 0; i < first->n_results; i++) {
+        kc_result(first, i)->type = types[i];
+        kc_result(first, i)->name = NULL;
+        kc_op_set_operand(s->op, i, kc_result(first, i));
+    }
+    kc_attr_set_ints(s->pass->module, s->op, KC_ATTR_AXES, 1, &place);
+}
+
+static void consider(kc_pass_context *pass, kc_op *func, kc_op *op) {
+    splitter s = {.pass = pass, .pool = kc_op_pool(func), .op = op};
+    kc_type type = kc_operand(op, 0)->type; // operands change below
+    s.type = &type;
+    measure(&s);
+    if (type.rank == KC_MAX_RANK || !worth_it(&s, func->body)) return;
+    choose_axis(&s);
+    choose_parts(&s);
+    if (!kc_expr_is_one(s.parts)) rewrite(&s);
+}
+
+static bool run(kc_pass_context *pass) {
+    KC_FOR_OPS(func, pass->module->body)
+        KC_FOR_OPS(op, func->body)
+            if (op->code == KC_OP_REDUCE) consider(pass, func, op);
+    return true;
+}
+
+const kc_pass kc_pass_split = {
+    .name = "split", .meaning = "reductions of few long rows are cut into parts",
+    .level_in = KC_LEVEL_TENSOR, .level_out = KC_LEVEL_TENSOR, .run = run,
+};
