@@ -77,7 +77,7 @@ def activation(name, v, t):
     constant = lambda k: i(np.full(v.shape, np.longdouble(repr(k))), t).rounded(0.5)
     if name in ("sigmoid", "silu"):
         below = one + (-x).through(np.exp, 2)
-        r = one / below if name == "sigmoid" else hull(x / below, x * (one / below))
+        r = one / below if name == "sigmoid" else (x / below).hull(x * (one / below))
         overflowed = np.isinf(below.low)
         exactly = (lambda a: 1 / (1 + M.exp(-a))) if name == "sigmoid" else (lambda a: a / (1 + M.exp(-a)))
         plain = scipy.special.expit if name == "sigmoid" else lambda a: a / (1 + np.exp(-a))
@@ -87,10 +87,10 @@ def activation(name, v, t):
             exactly = lambda a: a / 2 * (1 + M.erf(a / M.sqrt(2)))
         else:
             cubic = x + constant(0.044715) * x.square() * x
-            cubic = hull(cubic, x * (one + constant(0.044715) * x.square()))
+            cubic = cubic.hull(x * (one + constant(0.044715) * x.square()))
             inner = (constant(0.79788456080286535588) * cubic).through(np.tanh, 4)
             exactly = lambda a: a / 2 * (1 + M.tanh(M.sqrt(2 / M.pi) * (a + M.mpf("0.044715") * a**3)))
-        r = hull(x * half * (one + inner), x * ((one + inner) * half))
+        r = (x * half * (one + inner)).hull(x * ((one + inner) * half))
         plain = lambda a: np.where(np.isneginf(a), np.nan, a)
     want, _ = e.over(lambda a: exactly(M.mpf(a)), plain, v)
     allowed = r.bound(want)
@@ -103,10 +103,6 @@ def activation(name, v, t):
 def erf_long(x):
     """A little wider than float64 knows it: its error is added where the interval is rounded."""
     return np.asarray(scipy.special.erf(np.asarray(x, np.float64)), np.longdouble)
-
-
-def hull(a, b):
-    return e.Interval(np.minimum(a.low, b.low), np.maximum(a.high, b.high), a.t)
 
 
 # ---- two operands

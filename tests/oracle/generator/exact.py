@@ -116,6 +116,10 @@ class Interval:
         spans = (self.low <= 0) & (self.high >= 0)
         return Interval(np.where(spans, 0, np.minimum(a, b)), np.maximum(a, b), self.t).rounded(0.5)
 
+    def hull(self, o):
+        """Of two ways to compute it."""
+        return Interval(np.minimum(self.low, o.low), np.maximum(self.high, o.high), self.t)
+
     def through(self, f, ulps):
         """A growing function."""
         with np.errstate(all="ignore"):
@@ -133,7 +137,7 @@ class Interval:
         return Interval(np.where(over, np.nan, low), np.where(over, np.nan, high), self.t).rounded(0)
 
     def most(self, axis):
-        return Interval(self.low.max(axis=axis, keepdims=True), self.high.max(axis=axis, keepdims=True), self.t)
+        return Interval(*(x.max(axis=axis, keepdims=True, initial=-np.inf) for x in (self.low, self.high)), self.t)
 
     def bound(self, want):
         """How far from `want` a right result may be; infinite where that is open."""
