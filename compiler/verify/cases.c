@@ -140,8 +140,17 @@ static bool feasible(const chooser *c, const int64_t *values) {
     return true;
 }
 
-// The least stride that keeps the rows of a tensor apart at the place where stride name `s` stands;
-// 0: nowhere.
+// The first dimension whose stride is 1, or the rank.
+static int unit_dimension(const kcrt_arg *arg) {
+    int d = 0;
+    while (d < arg->rank &&
+           !(arg->strides[d].form == KCRT_TERM_CONST && arg->strides[d].value == 1))
+        d++;
+    return d;
+}
+
+// A stride that keeps the rows of a tensor apart at the place where stride name `s` stands: the
+// least one where the dimensions behind it are the inner ones; 0: nowhere.
 static bool dense_stride(const chooser *c, int s, const int64_t *values, int64_t *out) {
     *out = 0;
     for (int a = 0; a < c->f->arg_count; a++) {
@@ -149,8 +158,9 @@ static bool dense_stride(const chooser *c, int s, const int64_t *values, int64_t
         for (int d = 0; arg->strides && d < arg->rank; d++) {
             if (arg->strides[d].form != KCRT_TERM_SYMBOL || arg->strides[d].symbol != s) continue;
             int64_t inner = 1;
-            for (int i = d + 1; i < arg->rank; i++) {
+            for (int i = unit_dimension(arg) < d ? 0 : d + 1; i < arg->rank; i++) {
                 int64_t extent;
+                if (i == d) continue;
                 if (!eval(c, &arg->shape[i], values, &extent)) return false;
                 if (__builtin_mul_overflow(inner, extent > 0 ? extent : 1, &inner)) return false;
             }
