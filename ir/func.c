@@ -43,6 +43,33 @@ int kc_func_outputs(const kc_op *func, const kc_output **outputs) {
     return kc_func_record(func)->n_outputs;
 }
 
+bool kc_output_is_inout(const kc_output *output) {
+    return output->alias && !strcmp(output->alias, output->name);
+}
+
+int kc_func_inouts(const kc_op *func) {
+    const kc_func_op *record = kc_func_record(func);
+    int n = 0;
+    for (int i = 0; i < record->n_outputs; i++)
+        n += kc_output_is_inout(&record->outputs[i]);
+    return n;
+}
+
+int kc_func_arg_count(const kc_op *func) {
+    return func->body->n_args + kc_func_record(func)->n_outputs - kc_func_inouts(func);
+}
+
+kc_func_arg kc_func_arg_at(const kc_op *func, int i) {
+    int inputs = func->body->n_args, inouts = kc_func_inouts(func);
+    if (i < inputs) {
+        const kc_value *input = func->body->args[i];
+        kc_direction direction = i < inputs - inouts ? KC_INPUT : KC_INOUT;
+        return (kc_func_arg){direction, input->name, &input->type, NULL};
+    }
+    const kc_output *output = &kc_func_record(func)->outputs[i - inputs + inouts];
+    return (kc_func_arg){KC_OUTPUT, output->name, &output->type, output->alias};
+}
+
 void kc_func_set_doc(kc_module *module, kc_op *func, const char *doc) {
     kc_func_record(func)->doc = doc ? kc_arena_strdup(module->arena, doc) : NULL;
 }

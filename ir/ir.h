@@ -312,6 +312,8 @@ void kc_clone_end(kc_clone *);
 // ---- functions ---------------------------------------------------------------------------------------------------
 
 // FUNC: body arguments are the inputs, in order, with names. Outputs are described by attributes and the RETURN op.
+// An output that is an alias of the input of its own name is an *inout*: one tensor, whose old contents are the input and
+// whose new ones are the output, always in the same memory. Inouts are the last inputs and the first outputs, in one order.
 typedef struct {
     const char *name;
     kc_type type;        // with strides where the model gives them
@@ -319,11 +321,24 @@ typedef struct {
     kc_loc loc;
 } kc_output;
 
+// What a caller passes, in order: inputs, inouts, outputs.
+typedef enum { KC_INPUT, KC_INOUT, KC_OUTPUT } kc_direction;
+typedef struct {
+    kc_direction direction;
+    const char *name;
+    const kc_type *type;
+    const char *alias; // of an OUTPUT, or NULL
+} kc_func_arg;
+
 kc_op *kc_func_create(kc_module *, const char *name, kc_loc); // with an empty body and a fresh pool
 kc_op *kc_func_find(const kc_module *, const char *name);
 const char *kc_func_name(const kc_op *func);
 void kc_func_add_output(kc_module *, kc_op *func, const kc_output *);
 int kc_func_outputs(const kc_op *func, const kc_output **); // borrowed array
+bool kc_output_is_inout(const kc_output *);
+int kc_func_inouts(const kc_op *func);
+int kc_func_arg_count(const kc_op *func);
+kc_func_arg kc_func_arg_at(const kc_op *func, int i);
 void kc_func_set_doc(kc_module *, kc_op *func, const char *);
 const char *kc_func_doc(const kc_op *func);
 kc_expr_pool *kc_op_pool(const kc_op *); // nearest FUNC or VARIANT, itself included; NULL outside functions

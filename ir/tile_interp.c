@@ -35,12 +35,22 @@ static void bind_device(kc_interp *m) {
         if (!m->bound[i] && !strncmp(kc_expr_symbol_name(m->pool, i), "dev.", 4)) m->symbols[i] = 2, m->bound[i] = true;
 }
 
+static void check_inouts(planner *p) {
+    const kc_output *outputs;
+    int n = kc_func_outputs(p->m->func, &outputs), inouts = kc_func_inouts(p->m->func);
+    for (int i = 0; i < inouts && i < n; i++)
+        if (p->call->outputs[i].data != p->call->inputs[p->call->n_inputs - inouts + i].data)
+            kc_interp_fail(p->m, p->m->func, "'%s' is one tensor, but comes in two places",
+                           outputs[i].name);
+}
+
 static void bind_all(planner *p) {
     const kc_tile_call *call = p->call;
     const kc_output *outputs;
     kc_func_outputs(p->m->func, &outputs);
     kc_interp_bind(p->m, &(kc_interp_arguments){call->inputs, call->outputs, call->n_inputs,
                                                 call->n_outputs, call->symbols, call->n_symbols});
+    check_inouts(p);
     for (int i = 0; i < call->n_inputs; i++)
         bind_alignment(p->m, p->m->func->body->args[i]->name, &call->inputs[i]);
     for (int i = 0; i < call->n_outputs; i++)

@@ -44,13 +44,31 @@ static void check_return(kc_checker *c, const kc_op *func, int n, const kc_outpu
             kc_check_fail(c, last, "value %d has not the type of output '%s'", i, outputs[i].name);
 }
 
+// One tensor, as an input and as an output: the last inputs are the first outputs, in order.
+static void check_inout(kc_checker *c, const kc_op *func, const kc_output *output, int index) {
+    int place = func->body->n_args - kc_func_inouts(func) + index;
+    const kc_value *input = find_input(func, output->name);
+    if (!input) return; // reported as an alias
+    if (place >= func->body->n_args || func->body->args[place] != input)
+        kc_check_fail(c, func, "'%s' is updated in place, but its input and output do not pair up: "
+                      "such inputs come last, such outputs first, in the same order", output->name);
+    if (!kc_type_equal(func->pool, &input->type, &output->type) || !output->type.rank)
+        kc_check_fail(c, func, "'%s' is updated in place: its input and output have one type, of "
+                      "rank 1 or more", output->name);
+}
+
 static void check_output(kc_checker *c, const kc_op *func, const kc_output *output, int index) {
     const kc_value *aliased = output->alias ? find_input(func, output->alias) : NULL;
     if (output->type.kind != KC_TYPE_TENSOR)
         kc_check_fail(c, func, "output '%s' is no tensor", output->name);
     kc_check_packing(c, func, &output->type, "an output");
-    if (find_input(func, output->name))
-        kc_check_fail(c, func, "'%s' is an input and an output", output->name);
+    if (kc_output_is_inout(output)) check_inout(c, func, output, index);
+    else if (find_input(func, output->name))
+        kc_check_fail(c, func, "'%s' is an input and an output, but no alias of itself",
+                      output->name);
+    else if (aliased && find_output(func, output->alias))
+        kc_check_fail(c, func, "output '%s' aliases '%s', which is updated in place", output->name,
+                      output->alias);
     const kc_output *outputs;
     kc_func_outputs(func, &outputs);
     if (find_output(func, output->name) != &outputs[index])

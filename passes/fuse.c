@@ -474,6 +474,13 @@ static void build(fuser *f, cluster *c, kc_op *ret) {
     build_body(f, c);
 }
 
+static void return_built(fuser *f, kc_op *ret, int i) {
+    int result;
+    cluster *c = producer(f, kc_operand(ret, i), &result);
+    build(f, c, ret);
+    kc_op_set_operand(ret, i, kc_result(c->built, result));
+}
+
 static void erase_originals(fuser *f) {
     for (kc_op *op = f->func->body->last, *before; op; op = before) {
         before = op->previous;
@@ -486,6 +493,15 @@ static void cut_everywhere(fuser *f) {
     KC_FOR_OPS(op, f->func->body)
         for (int i = 0; op->n_operands > 0 && i < op->n_results; i++)
             if (kc_result(op, i)->uses) cut(f, kc_result(op, i));
+}
+
+// Who uses the new contents of an inout reads them where they are written: computed again, they would need the old ones,
+// and these are gone then.
+static void cut_inouts(fuser *f, const kc_op *ret) {
+    for (int i = 0; i < kc_func_inouts(f->func); i++) {
+        kc_value *v = kc_operand(ret, i);
+        if (v->uses && v->uses->next) cut(f, v);
+    }
 }
 
 static void merge_clusters(fuser *f) {
@@ -503,6 +519,7 @@ static void fuse_function(kc_pass_context *pass, kc_op *func) {
     f.cuts = KC_NEW_ARRAY(pass->scratch, kc_value *, most);
     kc_op *ret = func->body->last;
     if (pass->no_fusion) cut_everywhere(&f);
+    cut_inouts(&f, ret);
     // Later outputs first: an earlier one may come out of the same fusion on the way.
     for (int done = 0; done < f.n_ops; done++)
         for (int i = 0; i < ret->n_operands; i++)
@@ -511,13 +528,10 @@ static void fuse_function(kc_pass_context *pass, kc_op *func) {
         if (!kc_operand(ret, i)->def) form(&f, &f.clusters[f.n_clusters++], kc_operand(ret, i));
     for (int i = 0; i < f.n_cuts; i++) want(&f, f.cuts[i]);
     if (!pass->no_fusion) merge_clusters(&f);
-    for (int i = 0; i < ret->n_operands; i++) {
-        kc_value *v = kc_operand(ret, i);
-        int result;
-        cluster *c = producer(&f, v, &result);
-        build(&f, c, ret);
-        kc_op_set_operand(ret, i, kc_result(c->built, result));
-    }
+    // Inouts last: where nothing needs their new contents, the old ones are read before they go.
+    int inouts = kc_func_inouts(func);
+    for (int i = inouts; i < ret->n_operands; i++) return_built(&f, ret, i);
+    for (int i = 0; i < inouts; i++) return_built(&f, ret, i);
     erase_originals(&f);
 }
 

@@ -33,6 +33,7 @@
 //
 // Requires fusions. An output that may occupy an input's memory is written directly only by the last kernel that reads
 // that input, and only if it reads each element where it writes it; else it is written to the workspace and copied last.
+// So does the new content of an inout, whose memory is always that of the old one.
 #include "passes/plan.h"
 
 #include <string.h>
@@ -69,27 +70,6 @@ static kc_value *input_named(const kc_op *func, const char *name) {
     kc_bug("function %s has no input %s to share memory with", kc_func_name(func), name);
 }
 
-static bool comes_from(const kc_value *v, const kc_value *argument, bool *seen) {
-    if (v == argument) return true;
-    if (!v->def || seen[v->def->order]) return false;
-    seen[v->def->order] = true;
-    for (int i = 0; i < v->def->n_operands; i++)
-        if (comes_from(kc_operand(v->def, i), argument, seen)) return true;
-    return false;
-}
-
-// Whether the fusion reads each element of the argument only where it writes that element of its results.
-static bool reads_in_place(const planner *p, const kc_op *fusion, const kc_value *argument) {
-    kc_block_renumber(fusion->body);
-    KC_FOR_OPS(op, fusion->body) {
-        if (kc_op_has(op, KC_ELEMENTWISE) || kc_op_has(op, KC_TERMINATOR)) continue;
-        bool *seen = KC_NEW_ARRAY(p->pass->scratch, bool, fusion->body->last->order + 1);
-        for (int i = 0; i < op->n_operands; i++)
-            if (comes_from(kc_operand(op, i), argument, seen)) return false;
-    }
-    return true;
-}
-
 // Whether writing output o from fusion f may not disturb anyone's reading of the input it shares memory with.
 static bool safe_in_place(const planner *p, const kc_output *o, int f) {
     if (!o->alias) return true;
@@ -97,7 +77,7 @@ static bool safe_in_place(const planner *p, const kc_output *o, int f) {
     kc_value *input = input_named(p->func, o->alias);
     if (last_reader(p, input) > f) return false;
     for (int i = 0; i < fusion->n_operands; i++)
-        if (kc_operand(fusion, i) == input && !reads_in_place(p, fusion, fusion->body->args[i])) return false;
+        if (kc_operand(fusion, i) == input && !kc_plan_reads_in_place(p->pass->scratch, fusion, fusion->body->args[i])) return false;
     return true;
 }
 
@@ -176,7 +156,7 @@ static int destinations(planner *p, int f, kc_value **to, int *results, late_cop
             if (kc_operand(p->ret, o) != result) continue;
             if (safe_in_place(p, &outputs[o], f)) {
                 to[n] = make_output(p, &outputs[o]), results[n++] = r;
-                if (!outputs[o].alias) readable = to[n - 1];
+                if (!outputs[o].alias || kc_output_is_inout(&outputs[o])) readable = to[n - 1];
                 continue;
             }
             if (!buffer) to[n] = buffer = make_buffer(p, result, f, p->n_fusions), results[n++] = r;

@@ -56,7 +56,8 @@ static void make_divisible(planner *p, kc_variant_plan *plan) {
     plan->aligned = KC_NEW_ARRAY(p->pass->module->arena, const char *, p->func->body->n_args + n_outputs + 1);
     for (int i = 0; i < p->func->body->n_args; i++)
         add_argument(p, plan, p->func->body->args[i]->name, &p->func->body->args[i]->type);
-    for (int i = 0; i < n_outputs; i++) add_argument(p, plan, outputs[i].name, &outputs[i].type);
+    for (int i = 0; i < n_outputs; i++)
+        if (!kc_output_is_inout(&outputs[i])) add_argument(p, plan, outputs[i].name, &outputs[i].type);
     for (int i = 0; i < plan->n; i++) {
         const kc_expr *symbol = kc_expr_symbol(p->pool, kc_expr_symbol_name(p->pool, plan->facts[i].symbol));
         const kc_expr *rest = kc_expr_binary(p->pool, KC_EXPR_MOD, symbol, kc_expr_const(p->pool, plan->facts[i].multiple_of));

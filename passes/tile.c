@@ -40,6 +40,8 @@
 // them; or one contraction with elementwise ops after it). Every load and store is in bounds or masked. No layouts yet.
 #include "passes/tiler.h"
 
+#include <string.h>
+
 static bool by_value(const kc_op *kernel, int i) {
     const kc_value *v = kc_operand(kernel, i);
     return v->type.rank == 0 && v->block && v->block->parent->code == KC_OP_FUNC;
@@ -71,18 +73,40 @@ static bool spans_reduced(const kc_tiler *t, const kc_coord *c, int rank) {
     return false;
 }
 
-static void emit_store(kc_tiler *t, int output) {
+// The body's argument that is the old content of an inout when the output is its new one, in the same shape; else NULL.
+static const kc_value *old_content(const kc_tiler *t, int output) {
+    const kc_op *kernel = t->kernel;
+    const kc_value *written = kc_operand(kernel, kernel->segments[0] + output);
+    const kc_type *type = &t->source->args[kernel->segments[0] + output]->type;
+    bool packed = kc_dtype_table[type->elem].bits < 8; // half a byte cannot be left alone
+    if (packed || !written->def || written->def->code != KC_OP_OUTPUT) return NULL;
+    const char *name = kc_attr_string(written->def, KC_ATTR_NAME, "");
+    for (int i = 0; i < kernel->segments[0]; i++) {
+        const kc_value *read = kc_operand(kernel, i);
+        bool same = !read->def && read->name && strcmp(read->name, name) == 0;
+        if (same && kc_type_equal(t->pool, &t->source->args[i]->type, type)) return t->source->args[i];
+    }
+    return NULL;
+}
+
+static kc_change change_of(kc_tiler *t, int output) {
+    kc_coord c[KC_MAX_RANK];
+    kc_tiler_output_coords(t, &output_buffer(t, output)->type, c);
+    return kc_tiler_change(t, kc_operand(t->source->last, output), old_content(t, output), c);
+}
+
+static void emit_store(kc_tiler *t, int output, kc_change change) {
     kc_value *buffer = output_buffer(t, output), *operands[3 + 2 * KC_MAX_RANK];
     kc_coord c[KC_MAX_RANK];
     int rank = kc_tiler_output_coords(t, &buffer->type, c), n = 2;
     unsigned axes = 0;
+    if (change.none) return;
     for (int d = 0; d < rank; d++) axes |= c[d].axes;
     operands[0] = buffer;
-    operands[1] = kc_tiler_emit(t, kc_operand(t->source->last, output), c, NULL);
-    if (axes) operands[1] = kc_tiler_widen(t, operands[1], axes);
+    operands[1] = axes ? kc_tiler_widen(t, change.value, axes) : change.value;
     for (int d = 0; d < rank; d++) operands[n++] = c[d].base ? c[d].base : kc_tiler_int(t, KC_i64, 0);
     for (int d = 0; d < rank; d++) operands[n++] = c[d].local ? c[d].local : kc_tiler_int(t, KC_i32, 0);
-    kc_value *mask = kc_tiler_mask(t, axes, NULL);
+    kc_value *mask = kc_tiler_mask(t, axes, change.mask);
     if (mask) operands[n++] = mask;
     kc_op *store = kc_build(&t->build, KC_OP_STORE, n, operands, 0, NULL);
     kc_op_set_segments(store, (int[]){1, 1, rank, rank, mask != NULL});
@@ -97,37 +121,34 @@ bool kc_tiler_shares_memory(const kc_tiler *t) {
     return false;
 }
 
-static void read_first(kc_tiler *t, bool whole_space) {
-    for (int i = 0; i < t->source->last->n_operands; i++) {
-        kc_coord c[KC_MAX_RANK];
-        int rank = kc_tiler_output_coords(t, &output_buffer(t, i)->type, c);
-        bool looped = !t->contraction && !t->rows_whole && spans_reduced(t, c, rank);
-        if (looped == whole_space) kc_tiler_emit(t, kc_operand(t->source->last, i), c, NULL);
-    }
+// Whether the output is written inside the loop over chunks of rows.
+static bool is_looped(kc_tiler *t, int output) {
+    kc_coord c[KC_MAX_RANK];
+    int rank = kc_tiler_output_coords(t, &output_buffer(t, output)->type, c);
+    return !t->contraction && !t->rows_whole && spans_reduced(t, c, rank);
+}
+
+static void emit_some(kc_tiler *t, bool looped) {
+    int n = t->source->last->n_operands;
+    bool shared = kc_tiler_shares_memory(t);
+    kc_change *changes = KC_NEW_ARRAY(t->pass->scratch, kc_change, n);
+    for (int i = 0; shared && i < n; i++)
+        if (is_looped(t, i) == looped) changes[i] = change_of(t, i);
+    for (int i = 0; i < n; i++)
+        if (is_looped(t, i) == looped) emit_store(t, i, shared ? changes[i] : change_of(t, i));
 }
 
 // Outputs of the parallel shape, then those of the whole space, in one loop over chunks where rows are long.
 static void emit_outputs(kc_tiler *t) {
-    int n = t->source->last->n_operands;
-    bool whole_space = false, shared = kc_tiler_shares_memory(t);
-    if (shared) read_first(t, false);
-    for (int i = 0; i < n; i++) {
-        kc_coord c[KC_MAX_RANK];
-        int rank = kc_tiler_output_coords(t, &output_buffer(t, i)->type, c);
-        if (t->contraction || t->rows_whole || !spans_reduced(t, c, rank)) emit_store(t, i);
-        else whole_space = true;
-    }
-    if (!whole_space) return;
+    bool any = false;
+    emit_some(t, false);
+    for (int i = 0; i < t->source->last->n_operands; i++) any = any || is_looped(t, i);
+    if (!any) return;
     kc_op *loop;
     kc_value *counter = kc_tiler_begin_loop(t, kc_tiler_steps(t, true), 0, NULL, &loop);
     kc_tiler_scope scope = kc_tiler_enter(t);
     kc_tiler_open_axes(t, counter, true);
-    if (shared) read_first(t, true);
-    for (int i = 0; i < n; i++) {
-        kc_coord c[KC_MAX_RANK];
-        int rank = kc_tiler_output_coords(t, &output_buffer(t, i)->type, c);
-        if (spans_reduced(t, c, rank)) emit_store(t, i);
-    }
+    emit_some(t, true);
     kc_tiler_leave(t, scope);
     kc_tiler_end_loop(t, loop, 0, NULL);
 }

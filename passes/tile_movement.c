@@ -17,15 +17,19 @@ static kc_value *emit_transpose(kc_tiler *t, kc_op *op, const kc_coord *c, kc_va
     return kc_tiler_emit(t, kc_operand(op, 0), from, predicate);
 }
 
-static kc_value *emit_slice(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+static void shift_slice(kc_tiler *t, kc_op *op, const kc_coord *c, kc_coord *from) {
     const kc_attr *starts = kc_attr_get(op, KC_ATTR_STARTS), *steps = kc_attr_get(op, KC_ATTR_STEPS);
     kc_value *x = kc_operand(op, 0);
-    kc_coord from[KC_MAX_RANK];
     for (int d = 0; d < x->type.rank; d++) {
         const kc_expr *step = kc_expr_const(t->pool, steps->integers[d]);
         from[d] = kc_tiler_coord_add(t, kc_tiler_coord_scale(t, c[d], step, x->type.shape[d]), starts->exprs[d]);
     }
-    return kc_tiler_emit(t, x, from, predicate);
+}
+
+static kc_value *emit_slice(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+    kc_coord from[KC_MAX_RANK];
+    shift_slice(t, op, c, from);
+    return kc_tiler_emit(t, kc_operand(op, 0), from, predicate);
 }
 
 // low <= coordinate < high, as a flag tile, and-ed to the predicate.
@@ -40,7 +44,7 @@ static kc_value *inside(kc_tiler *t, kc_coord c, const kc_expr *low, const kc_ex
     return result;
 }
 
-static kc_value *both(kc_tiler *t, kc_value *a, kc_value *b) {
+kc_value *kc_tiler_both(kc_tiler *t, kc_value *a, kc_value *b) {
     return a && b ? kc_build_binary(&t->build, KC_OP_AND, a, b) : a ? a : b;
 }
 
@@ -48,18 +52,24 @@ static kc_expr const *negated(kc_tiler *t, const kc_expr *e) {
     return kc_expr_sub(t->pool, kc_expr_const(t->pool, 0), e);
 }
 
-static kc_value *emit_pad(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+static kc_value *shift_pad(kc_tiler *t, kc_op *op, const kc_coord *c, kc_coord *from) {
     const kc_expr *const *low = kc_attr_get(op, KC_ATTR_LOW)->exprs, *const *high = kc_attr_get(op, KC_ATTR_HIGH)->exprs;
     kc_value *x = kc_operand(op, 0), *within = NULL;
-    kc_coord from[KC_MAX_RANK];
     int64_t zero;
     for (int d = 0; d < x->type.rank; d++) {
         bool none_after = kc_expr_is_const(high[d], &zero) && zero == 0;
         const kc_expr *end = none_after ? NULL : kc_expr_add(t->pool, low[d], x->type.shape[d]);
-        within = both(t, within, inside(t, c[d], low[d], end));
+        within = kc_tiler_both(t, within, inside(t, c[d], low[d], end));
         from[d] = kc_tiler_coord_add(t, c[d], negated(t, low[d]));
     }
-    kc_value *value = kc_tiler_emit(t, x, from, both(t, predicate, within));
+    return within;
+}
+
+static kc_value *emit_pad(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+    kc_value *x = kc_operand(op, 0);
+    kc_coord from[KC_MAX_RANK];
+    kc_value *within = shift_pad(t, op, c, from);
+    kc_value *value = kc_tiler_emit(t, x, from, kc_tiler_both(t, predicate, within));
     if (!within) return value;
     double fill_value = kc_attr_float(op, KC_ATTR_VALUE, 0);
     kc_type scalar = kc_type_scalar(x->type.elem);
@@ -68,22 +78,34 @@ static kc_value *emit_pad(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *p
     return kc_build_elementwise(&t->build, KC_OP_SELECT, 3, (kc_value *[]){within, value, fill});
 }
 
-static kc_value *emit_concat(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+static kc_value *shift_concat(kc_tiler *t, kc_op *op, int operand, const kc_coord *c, kc_coord *from) {
     int64_t axis = kc_attr_int(op, KC_ATTR_AXIS, 0);
     const kc_expr *begin = kc_expr_const(t->pool, 0);
+    for (int i = 0; i < operand; i++) begin = kc_expr_add(t->pool, begin, kc_operand(op, i)->type.shape[axis]);
+    kc_value *x = kc_operand(op, operand);
+    const kc_expr *end = kc_expr_add(t->pool, begin, x->type.shape[axis]);
+    kc_value *within = inside(t, c[axis], begin, operand + 1 < op->n_operands ? end : NULL);
+    for (int d = 0; d < x->type.rank; d++) from[d] = c[d];
+    from[axis] = kc_tiler_coord_add(t, c[axis], negated(t, begin));
+    return within;
+}
+
+static kc_value *emit_concat(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
     kc_value *result = NULL;
     for (int i = 0; i < op->n_operands; i++) {
-        kc_value *x = kc_operand(op, i);
-        const kc_expr *end = kc_expr_add(t->pool, begin, x->type.shape[axis]);
-        kc_value *within = inside(t, c[axis], begin, i + 1 < op->n_operands ? end : NULL);
         kc_coord from[KC_MAX_RANK];
-        for (int d = 0; d < x->type.rank; d++) from[d] = c[d];
-        from[axis] = kc_tiler_coord_add(t, c[axis], negated(t, begin));
-        kc_value *value = kc_tiler_emit(t, x, from, both(t, predicate, within));
+        kc_value *within = shift_concat(t, op, i, c, from);
+        kc_value *value = kc_tiler_emit(t, kc_operand(op, i), from, kc_tiler_both(t, predicate, within));
         result = result && within ? kc_build_elementwise(&t->build, KC_OP_SELECT, 3, (kc_value *[]){within, value, result}) : value;
-        begin = end;
     }
     return result;
+}
+
+kc_value *kc_tiler_shift(kc_tiler *t, kc_op *op, int operand, const kc_coord *c, kc_coord *from) {
+    if (op->code == KC_OP_CONCAT) return shift_concat(t, op, operand, c, from);
+    if (op->code == KC_OP_PAD) return shift_pad(t, op, c, from);
+    shift_slice(t, op, c, from);
+    return NULL;
 }
 
 // Negative indices count from the end; what is still outside is clamped.
@@ -103,7 +125,7 @@ static kc_value *emit_gather(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value
     for (int d = 0; d < x->type.rank; d++) from[d] = d < axis ? c[d] : d == axis ? (kc_coord){0} : c[d + taken - 1];
     from[axis] = index->type.rank ? (kc_coord){NULL, index, axes} : (kc_coord){index, NULL, 0};
     if (kc_expr_min_value(t->pool, x->type.shape[axis]) < 1) // there may be nothing to take
-        predicate = both(t, predicate, kc_build_binary(&t->build, KC_OP_GT, extent, zero));
+        predicate = kc_tiler_both(t, predicate, kc_build_binary(&t->build, KC_OP_GT, extent, zero));
     return kc_tiler_emit(t, x, from, predicate);
 }
 

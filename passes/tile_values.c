@@ -155,9 +155,25 @@ kc_value *kc_tiler_coord_value(kc_tiler *t, kc_coord c, kc_dtype dtype) {
     return base ? base : local ? local : kc_tiler_int(t, dtype, 0);
 }
 
+// The expression that a scalar of the kernel is the value of, or NULL.
+static const kc_expr *expr_of(kc_tiler *t, const kc_value *v) {
+    if (!v || !v->def) return NULL;
+    if (v->def->code == KC_OP_SYM) return kc_attr_expr(v->def, KC_ATTR_EXPR);
+    return v->def->code == KC_OP_CONST ? kc_expr_const(t->pool, kc_const_int(v->def)) : NULL;
+}
+
+// A shift of something shifted is one shift, or none: then it is the same value, which is how one knows it again.
 kc_coord kc_tiler_coord_add(kc_tiler *t, kc_coord c, const kc_expr *e) {
     int64_t zero;
     if (kc_expr_is_const(e, &zero) && zero == 0) return c;
+    bool sum = c.base && c.base->def && c.base->def->code == KC_OP_ADD;
+    kc_value *start = sum ? kc_operand(c.base->def, 0) : NULL;
+    const kc_expr *before = expr_of(t, sum ? kc_operand(c.base->def, 1) : c.base);
+    if (before) {
+        e = kc_expr_add(t->pool, before, e);
+        c.base = start;
+        if (kc_expr_is_const(e, &zero) && zero == 0) return c;
+    }
     kc_value *by = kc_tiler_sym(t, e);
     c.base = c.base ? kc_build_binary(&t->build, KC_OP_ADD, c.base, by) : by;
     return c;

@@ -109,6 +109,16 @@ kc_movement kc_tiler_movement(kc_opcode);
 typedef struct { int from_begin, from_end, to_begin, to_end; } kc_reshape_group;
 int kc_reshape_groups(kc_expr_pool *, const kc_type *from, const kc_type *to, kc_reshape_group *);
 
+// Where an operand of a concat, slice or pad is asked for, and the flags for where it is asked at all; NULL: everywhere.
+kc_value *kc_tiler_shift(kc_tiler *, kc_op *, int operand, const kc_coord *, kc_coord *from);
+kc_value *kc_tiler_both(kc_tiler *, kc_value *, kc_value *); // their conjunction; NULL is true
+
+// ---- tile_keep.c: what changes of a tensor that is updated in place
+// `mask`: where there is something to store, NULL: everywhere; `none`: nowhere, and there is no value.
+typedef struct { kc_value *value, *mask; bool none; } kc_change;
+// The value at the coordinates, as the next content of a buffer that holds `old` there; old NULL: of any buffer.
+kc_change kc_tiler_change(kc_tiler *, kc_value *, const kc_value *old, const kc_coord *);
+
 // ---- tile_reduce.c and tile_matmul.c
 void kc_tiler_emit_reductions(kc_tiler *);
 kc_value *kc_tiler_emit_reduce(kc_tiler *, kc_op *, int result, const kc_coord *);

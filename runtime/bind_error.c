@@ -142,6 +142,9 @@ kcrt_status kcrt_bind_overlap(const kcrt_signature *f, int output, int other) {
     if (f->args[output].alias == other)
         return kcrt_bind_fail(
             f, output, "may be the same memory as `%s`, but here it overlaps it in part", name);
+    if (f->args[output].is_inout || f->args[other].is_inout)
+        return kcrt_bind_fail(f, output, "overlaps `%s` in memory, and `%s` is updated in place",
+                              name, f->args[output].is_inout ? f->args[output].name : name);
     return kcrt_bind_fail(
         f, output, "overlaps `%s` in memory, which the model does not allow (`alias`)", name);
 }

@@ -184,10 +184,11 @@ typedef struct {
     const char *type; // "f16"
     DLDataType dtype;
     int is_scalar; // passed as a pointer to its value
-    int is_output;
+    int is_output; // written
     int rank;
     int has_strides;   // 0: must be contiguous, row-major
     const char *alias; // the input that this output may occupy, or NULL
+    int is_inout; // updated in place: it is read, and is_output is set too
 } kcrt_arg_info;
 
 typedef struct {
@@ -201,7 +202,7 @@ typedef struct {
 KCRT_API const char *kcrt_function_name(kcrt_function *);
 // What DLTensor.device of its arguments must be.
 KCRT_API DLDevice kcrt_function_device(kcrt_function *);
-KCRT_API int kcrt_function_arg_count(kcrt_function *); // inputs, then outputs
+KCRT_API int kcrt_function_arg_count(kcrt_function *); // inputs, then inouts, then outputs
 KCRT_API kcrt_status kcrt_function_arg(kcrt_function *, int index, kcrt_arg_info *);
 KCRT_API int kcrt_function_symbol_count(kcrt_function *); // dimensions, then stride names
 KCRT_API kcrt_status kcrt_function_symbol(kcrt_function *, int index, kcrt_symbol_info *);
@@ -221,7 +222,8 @@ KCRT_API kcrt_status kcrt_function_shape(kcrt_function *, int index, const int64
 KCRT_API kcrt_status kcrt_function_workspace(kcrt_function *, const DLTensor *const *args, int n,
                                              size_t *bytes);
 
-// args: DLTensor pointers for tensors and pointers to values for scalars, in argument order; then
+// args: DLTensor pointers for tensors and pointers to values for scalars, in argument order (inputs,
+// inouts, outputs; an inout is one argument, which holds the new contents afterwards); then
 // an int64_t pointer for each dimension with is_passed, in symbol order. All are read before the
 // call returns. Before anything starts, rank, shape, stride, type, alignment, device and overlap
 // are checked, and the message names the argument. workspace: at least kcrt_function_workspace

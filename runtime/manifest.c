@@ -124,11 +124,12 @@ static kcrt_status read_head(const kcrt_reader *r, const kcrt_json *item, kcrt_a
     if (!status) status = kcrt_field_string(r, item, "type", &arg->type);
     if (!status) status = read_type(r, arg);
     if (status) return status;
-    arg->is_output = !strcmp(direction, "output");
+    arg->is_inout = !strcmp(direction, "inout");
+    arg->is_output = arg->is_inout || !strcmp(direction, "output");
     arg->is_scalar = !strcmp(kind, "scalar");
     if (!arg->is_output && strcmp(direction, "input"))
-        return kcrt_bad_manifest(r, "argument `%s`: the direction is neither `input` nor `output`",
-                                 arg->name);
+        return kcrt_bad_manifest(
+            r, "argument `%s`: the direction is none of `input`, `inout` and `output`", arg->name);
     if (!arg->is_scalar && strcmp(kind, "tensor"))
         return kcrt_bad_manifest(r, "argument `%s`: the kind is neither `tensor` nor `scalar`",
                                  arg->name);
@@ -181,10 +182,14 @@ static kcrt_status read_alias(const kcrt_reader *r, const kcrt_json *item, kcrt_
     if (status) return status;
     arg->alias = kcrt_find_arg(r->signature, name);
     const kcrt_arg *other = arg->alias >= 0 ? &r->signature->args[arg->alias] : NULL;
-    if (!arg->is_output || !other || other->is_output || other->is_scalar)
+    if (!arg->is_output || arg->is_inout || !other || other->is_output || other->is_scalar)
         return kcrt_bad_manifest(
             r, "argument `%s`: `alias` wants an output here and an input tensor there", arg->name);
     return KCRT_OK;
+}
+
+static int order_of(const kcrt_arg *arg) {
+    return arg->is_output + (arg->is_output && !arg->is_inout);
 }
 
 static kcrt_status read_args(const kcrt_reader *r, const kcrt_json *list) {
@@ -200,8 +205,10 @@ static kcrt_status read_args(const kcrt_reader *r, const kcrt_json *list) {
         if (status) return status;
         if (kcrt_find_arg(signature, args[n].name) >= 0)
             return kcrt_bad_manifest(r, "two arguments are called `%s`", args[n].name);
-        if (n && args[n - 1].is_output && !args[n].is_output)
-            return kcrt_bad_manifest(r, "the input `%s` stands after an output", args[n].name);
+        if (n && order_of(&args[n - 1]) > order_of(&args[n]))
+            return kcrt_bad_manifest(
+                r, "`%s` is out of order: inputs come first, then inouts, then outputs",
+                args[n].name);
         signature->arg_count = n + 1;
     }
     if (!status) status = declare_environment(r);

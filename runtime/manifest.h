@@ -56,7 +56,8 @@ typedef struct {
     DLDataType dtype;
     int bytes; // of an element; 1 when packed
     bool packed; // 4-bit elements, two a byte along the last axis
-    bool is_output, is_scalar;
+    bool is_output, is_inout; // is_output: it is written, which an inout is too
+    bool is_scalar;
     int rank;
     kcrt_term *shape;
     kcrt_term *strides; // NULL: contiguous

@@ -162,6 +162,7 @@ kcrt_status kcrt_function_arg(kcrt_function *f, int index, kcrt_arg_info *out) {
     out->dtype = a->dtype;
     out->is_scalar = a->is_scalar;
     out->is_output = a->is_output;
+    out->is_inout = a->is_inout;
     out->rank = a->rank;
     out->has_strides = a->strides != NULL;
     out->alias = a->alias >= 0 ? s->args[a->alias].name : NULL;

@@ -66,7 +66,8 @@ static void add_missing_inputs(task *t, options *o) {
     int n = kcrt_function_arg_count(t->on.function);
     for (int a = 0; a < n && o->input_count < OPTIONS_MOST; a++) {
         kcrt_arg_info info;
-        if (kcrt_function_arg(t->on.function, a, &info) || info.is_output) continue;
+        if (kcrt_function_arg(t->on.function, a, &info) || (info.is_output && !info.is_inout))
+            continue;
         if (kcrun_options_find(o->inputs, o->input_count, info.name)) continue;
         option_pair *pair = &o->inputs[o->input_count++];
         snprintf(pair->name, sizeof pair->name, "%s", info.name);

@@ -55,7 +55,7 @@ static void print_terms(const printer *p, int n, const kcrt_term *terms) {
 }
 
 static void print_arg(const printer *p, const kcrt_arg *arg) {
-    fprintf(p->out, "  %-6s %s: %s", arg->is_output ? "output" : "input", arg->name, arg->type);
+    fprintf(p->out, "  %-6s %s: %s", arg->is_inout ? "inout" : arg->is_output ? "output" : "input", arg->name, arg->type);
     if (!arg->is_scalar) print_terms(p, arg->rank, arg->shape);
     if (arg->strides) {
         fputs(" strides ", p->out);

@@ -90,6 +90,7 @@ static bool check_free(kc_function *fn, const kc_statement *statement) {
     if (is_word(statement->name))
         KC_FN_ERROR(fn, statement->loc, "'%s' is a word of the language; choose another name",
                     statement->name);
+    else if (name && name->inout) return true;
     else if (dim || name || type) {
         KC_FN_ERROR(fn, statement->loc,
                     "'%s' is already the name of %s: each name is assigned once", statement->name,
@@ -200,7 +201,7 @@ kc_term kc_body_eval(kc_function *fn, const kc_ast *ast) {
 // ---- the body
 
 static void define_inputs(kc_function *fn) {
-    for (int i = 0; i < fn->n_inputs; i++) {
+    for (int i = 0; i < fn->n_inputs + fn->n_inouts; i++) {
         const kc_argument *input = &fn->arguments[i];
         if (find_dim(fn, input->name)) continue; // reported
         kc_term term = kc_term_poison(input->loc);
@@ -208,7 +209,9 @@ static void define_inputs(kc_function *fn) {
             term = kc_term_tensor(
                 kc_block_add_arg(fn->model->module, fn->func->body, input->type, input->name),
                 input->loc);
-        add(fn, input->name, input->loc, term)->input = true;
+        kc_name *name = add(fn, input->name, input->loc, term);
+        name->input = true;
+        name->inout = name->used = input->direction == KC_INOUT; // it may be overwritten unread
     }
 }
 
@@ -224,10 +227,14 @@ void kc_body_run(kc_function *fn) {
 
 // ---- outputs
 
+static const char *kind_text(const kc_argument *output) {
+    return output->direction == KC_INOUT ? "inout" : "output";
+}
+
 static kc_value *output_kind_error(kc_function *fn, const kc_argument *output,
                                    const kc_name *name) {
-    KC_FN_ERROR(fn, name->loc, "output '%s' is declared %s but '%s' is %s: write cast(..., \"%s\")",
-                output->name, kc_types_text(fn, &output->type), name->name,
+    KC_FN_ERROR(fn, name->loc, "%s '%s' is declared %s but '%s' is %s: write cast(..., \"%s\")",
+                kind_text(output), output->name, kc_types_text(fn, &output->type), name->name,
                 kc_term_text(fn, &name->term), kc_dtype_name(output->elem));
     kc_report(fn->diag, KC_NOTE, output->loc, "declared here");
     return NULL;
@@ -247,8 +254,8 @@ static bool same_shape(kc_function *fn, const kc_argument *output, const kc_type
                        kc_loc loc) {
     const char *trouble = shape_trouble(fn, &output->type, type);
     if (!trouble) return true;
-    KC_FN_ERROR(fn, loc, "output '%s' is declared %s but its value has type %s: %s", output->name,
-                kc_types_text(fn, &output->type), kc_types_text(fn, type), trouble);
+    KC_FN_ERROR(fn, loc, "%s '%s' is declared %s but its value has type %s: %s", kind_text(output),
+                output->name, kc_types_text(fn, &output->type), kc_types_text(fn, type), trouble);
     kc_report(fn->diag, KC_NOTE, output->loc, "declared here");
     return false;
 }
@@ -277,8 +284,10 @@ static kc_value *find_output(kc_function *fn, const kc_argument *output) {
         bool known = !output->broken && name->term.kind != KC_TERM_POISON;
         return known ? output_value(fn, output, name) : NULL;
     }
-    if (!name && !fn->body.broken)
-        KC_FN_ERROR(fn, output->loc, "output '%s' is never assigned in the body", output->name);
+    bool old = name && name->inout;
+    if ((!name || old) && !fn->body.broken)
+        KC_FN_ERROR(fn, output->loc, "%s '%s' is never assigned in the body%s", kind_text(output),
+                    output->name, old ? ": as an input it would do" : "");
     return NULL;
 }
 
@@ -300,16 +309,19 @@ static void warn_unused(kc_function *fn) {
 void kc_body_return(kc_function *fn) {
     kc_value *values[KC_MODEL_MAX_ARGUMENTS];
     bool complete = true;
-    for (int i = 0; i < fn->n_outputs; i++) {
+    int n = fn->n_inouts + fn->n_outputs;
+    for (int i = 0; i < n; i++) {
         const kc_argument *output = &fn->arguments[fn->n_inputs + i];
+        bool inout = output->direction == KC_INOUT;
         values[i] = find_output(fn, output);
         complete = complete && values[i];
         if (output->broken) continue;
         kc_output described = {
-            .name = output->name, .type = output->type, .alias = output->alias, .loc = output->loc};
+            .name = output->name, .type = output->type, .loc = output->loc,
+            .alias = inout ? output->name : output->alias};
         kc_func_add_output(fn->model->module, fn->func, &described);
     }
     fn->builder.loc = fn->loc;
-    if (complete) kc_build(&fn->builder, KC_OP_RETURN, fn->n_outputs, values, 0, NULL);
+    if (complete) kc_build(&fn->builder, KC_OP_RETURN, n, values, 0, NULL);
     if (kc_diag_errors(fn->diag) == fn->errors_before) warn_unused(fn);
 }

@@ -80,13 +80,15 @@ static void read_options(kc_function *fn, const kc_yaml *map) {
 }
 
 static void read_arguments(kc_function *fn, const kc_yaml *map) {
-    const kc_yaml *inputs = kc_yaml_find(map, "inputs");
-    const kc_yaml *outputs = required(fn, map, "outputs", "a map of names and types");
-    if (inputs) inputs = read_map(fn, inputs, "'inputs'");
+    const kc_yaml *inputs = read_map(fn, kc_yaml_find(map, "inputs"), "'inputs'");
+    const kc_yaml *inouts = read_map(fn, kc_yaml_find(map, "inouts"), "'inouts'");
+    const kc_yaml *outputs = inouts && inouts->count
+                                 ? kc_yaml_find(map, "outputs")
+                                 : required(fn, map, "outputs", "a map of names and types");
     const kc_yaml *output_map = read_map(fn, outputs, "'outputs'");
-    if (output_map && !output_map->count)
+    if (output_map && !output_map->count && !(inouts && inouts->count))
         KC_FN_ERROR(fn, outputs->loc, "'outputs' is empty: a function has at least one output");
-    kc_types_read_arguments(fn, inputs, output_map);
+    kc_types_read_arguments(fn, inputs, inouts, output_map);
 }
 
 static kc_function *create(kc_model *model, const char *name, kc_loc loc) {
@@ -119,7 +121,8 @@ void kc_function_read_instance(kc_model *model, const char *name, kc_loc loc, co
     if (n) memcpy(fn->types, types, sizeof *types * (size_t)n);
     fn->n_types = n;
     kc_model_check_keys(model, map, "a function",
-                        "doc types dims inputs outputs body schedule fast", "constants inouts");
+                        "doc types dims inputs inouts outputs body schedule fast",
+                        "constants");
     read_options(fn, map);
     const kc_yaml *dims = kc_yaml_find(map, "dims"), *schedule = kc_yaml_find(map, "schedule");
     if (dims) kc_dims_read(fn, dims);

@@ -44,7 +44,8 @@ typedef struct {
 typedef struct {
     const char *name;
     kc_loc loc, type_loc, alias_loc;
-    bool output, broken; // broken: reported; its name is known, its type is not
+    kc_direction direction;
+    bool broken; // reported; its name is known, its type is not
     kc_dtype elem;
     int rank;
     kc_ast *shape[KC_MAX_RANK];
@@ -86,6 +87,7 @@ typedef struct {
     kc_loc loc;
     kc_term term;
     bool input, used;
+    bool inout; // the old contents: a statement of this name gives the new ones
 } kc_name;
 
 typedef struct {
@@ -100,8 +102,8 @@ typedef struct {
     kc_dim *dims[KC_MODEL_MAX_SYMBOLS];
     int n_dims;
     kc_map *dim_map;
-    kc_argument *arguments; // inputs, then outputs
-    int n_inputs, n_outputs;
+    kc_argument *arguments; // inputs, inouts, outputs
+    int n_inputs, n_inouts, n_outputs;
     const kc_expr *divisions[KC_MODEL_MAX_SYMBOLS]; // `a / b` of types: checked at launch
     int n_divisions;
 
@@ -159,7 +161,9 @@ const char *kc_dims_text(kc_function *, const kc_expr *);
 const char *kc_dims_unequal(kc_function *, const kc_expr *a, const kc_expr *b);
 
 // ---- types.c
-void kc_types_read_arguments(kc_function *, const kc_yaml *inputs, const kc_yaml *outputs);
+void kc_types_read_arguments(kc_function *, const kc_yaml *inputs, const kc_yaml *inouts,
+                             const kc_yaml *outputs); // maps, or NULL
+int kc_types_argument_count(const kc_function *);
 void kc_types_resolve(kc_function *); // expressions, and the function's arguments
 const char *kc_types_text(kc_function *, const kc_type *); // f16[M, K]
 // An element type by name; refuses unknown ones.

@@ -120,7 +120,7 @@ static bool parse_strides(kc_function *fn, kc_argument *argument, const kc_yaml 
 
 static bool parse_alias(kc_function *fn, kc_argument *argument, const kc_yaml *node) {
     argument->alias_loc = node->loc;
-    if (!argument->output) {
+    if (argument->direction != KC_OUTPUT) {
         KC_FN_ERROR(fn, node->loc,
                     "'alias' belongs to an output: it names the input that the output may overlap");
         return false;
@@ -143,21 +143,36 @@ static bool parse_argument_map(kc_function *fn, kc_argument *argument, const kc_
     return typed && good;
 }
 
-static void read_argument(kc_function *fn, const kc_yaml *key, const kc_yaml *value, bool output) {
-    const char *name = kc_model_name(fn->model, key, output ? "an output" : "an input");
-    if (fn->n_inputs + fn->n_outputs == KC_MODEL_MAX_ARGUMENTS) {
+static const char *what_it_is(kc_direction direction) {
+    return direction == KC_INPUT ? "an input" : direction == KC_INOUT ? "an inout" : "an output";
+}
+
+int kc_types_argument_count(const kc_function *fn) {
+    return fn->n_inputs + fn->n_inouts + fn->n_outputs;
+}
+
+static void read_argument(kc_function *fn, const kc_yaml *key, const kc_yaml *value,
+                          kc_direction direction, int *count) {
+    const char *name = kc_model_name(fn->model, key, what_it_is(direction));
+    if (kc_types_argument_count(fn) == KC_MODEL_MAX_ARGUMENTS) {
         KC_FN_ERROR(fn, key->loc, "function '%s' has more than %d arguments", fn->name,
                     (int)KC_MODEL_MAX_ARGUMENTS);
         return;
     }
     if (!name) return;
-    kc_argument *argument = &fn->arguments[fn->n_inputs + fn->n_outputs];
-    *argument = (kc_argument){.name = name, .loc = key->loc, .output = output};
+    kc_argument *argument = &fn->arguments[kc_types_argument_count(fn)];
+    *argument = (kc_argument){.name = name, .loc = key->loc, .direction = direction};
     bool good = value->kind == KC_YAML_MAP ? parse_argument_map(fn, argument, value)
                                            : parse_type(fn, argument, value);
+    if (good && direction == KC_INOUT && !argument->rank) {
+        KC_FN_ERROR(fn, argument->type_loc,
+                    "'%s' has no dimensions, so that it would be passed by value; an inout is a "
+                    "tensor, such as %s[1]",
+                    name, kc_dtype_name(argument->elem));
+        good = false;
+    }
     argument->broken = !good;
-    if (output) fn->n_outputs++;
-    else fn->n_inputs++;
+    ++*count;
 }
 
 // Of 4-bit elements the last dimension and all strides but the last are even: facts of names.
@@ -173,15 +188,22 @@ static void scan_argument(kc_function *fn, const kc_argument *argument) {
     }
 }
 
-void kc_types_read_arguments(kc_function *fn, const kc_yaml *inputs, const kc_yaml *outputs) {
-    int n = (inputs ? inputs->count : 0) + (outputs ? outputs->count : 0);
+static int count_of(const kc_yaml *map) {
+    return map ? map->count : 0;
+}
+
+void kc_types_read_arguments(kc_function *fn, const kc_yaml *inputs, const kc_yaml *inouts,
+                             const kc_yaml *outputs) {
+    int n = count_of(inputs) + count_of(inouts) + count_of(outputs);
     fn->arguments = KC_NEW_ARRAY(fn->arena, kc_argument,
                                  n < KC_MODEL_MAX_ARGUMENTS ? n : KC_MODEL_MAX_ARGUMENTS);
-    for (int i = 0; inputs && i < inputs->count; i++)
-        read_argument(fn, inputs->keys[i], inputs->items[i], false);
-    for (int i = 0; outputs && i < outputs->count; i++)
-        read_argument(fn, outputs->keys[i], outputs->items[i], true);
-    for (int i = 0; i < fn->n_inputs + fn->n_outputs; i++)
+    for (int i = 0; i < count_of(inputs); i++)
+        read_argument(fn, inputs->keys[i], inputs->items[i], KC_INPUT, &fn->n_inputs);
+    for (int i = 0; i < count_of(inouts); i++)
+        read_argument(fn, inouts->keys[i], inouts->items[i], KC_INOUT, &fn->n_inouts);
+    for (int i = 0; i < count_of(outputs); i++)
+        read_argument(fn, outputs->keys[i], outputs->items[i], KC_OUTPUT, &fn->n_outputs);
+    for (int i = 0; i < kc_types_argument_count(fn); i++)
         if (!fn->arguments[i].broken) scan_argument(fn, &fn->arguments[i]);
 }
 
@@ -200,10 +222,9 @@ static void check_name(kc_function *fn, const kc_argument *argument) {
     const kc_type_parameter *type = kc_types_parameter(fn, argument->name);
     if (!dim && !before && !type) return;
     KC_FN_ERROR(fn, argument->loc, "'%s' is already the name of %s", argument->name,
-                type             ? "an element type"
-                : dim            ? "a dimension"
-                : before->output ? "an output"
-                                 : "an input");
+                type  ? "an element type"
+                : dim ? "a dimension"
+                      : what_it_is(before->direction));
     kc_report(fn->diag, KC_NOTE, type ? type->loc : dim ? dim->loc : before->loc,
               "that one is here");
 }
@@ -218,10 +239,10 @@ static bool check_stride(kc_function *fn, const kc_argument *argument, int d,
     }
     bool repeats = kc_expr_is_const(stride, &value) && value == 0 &&
                    !(kc_expr_is_const(argument->type.shape[d], &extent) && extent <= 1);
-    if (argument->output && repeats) {
+    if (argument->direction != KC_INPUT && repeats) {
         KC_FN_ERROR(fn, argument->strides[d]->loc,
-                    "stride 0 would write several elements of output '%s' to one place",
-                    argument->name);
+                    "stride 0 would write several elements of %s '%s' to one place",
+                    argument->direction == KC_INOUT ? "inout" : "output", argument->name);
         return false;
     }
     return true;
@@ -258,7 +279,10 @@ static void check_alias(kc_function *fn, kc_argument *argument) {
     kc_suggest_start(&suggest, argument->alias);
     for (int i = 0; i < fn->n_inputs; i++)
         if (fn->arguments[i].rank) kc_suggest_offer(&suggest, fn->arguments[i].name);
-    if (input)
+    if (find_argument(fn, argument->alias, fn->arguments + fn->n_inputs + fn->n_inouts) != input)
+        KC_FN_ERROR(fn, argument->alias_loc,
+                    "'%s' is updated in place: no output can overlap it", argument->alias);
+    else if (input)
         KC_FN_ERROR(fn, argument->alias_loc,
                     "input '%s' is passed by value: nothing can overlap it", input->name);
     else
@@ -268,7 +292,7 @@ static void check_alias(kc_function *fn, kc_argument *argument) {
 }
 
 void kc_types_resolve(kc_function *fn) {
-    for (int i = 0; i < fn->n_inputs + fn->n_outputs; i++) {
+    for (int i = 0; i < kc_types_argument_count(fn); i++) {
         kc_argument *argument = &fn->arguments[i];
         check_name(fn, argument);
         if (argument->broken) continue;

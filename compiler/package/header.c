@@ -14,8 +14,7 @@ typedef struct {
     kc_arena *arena;
     const kc_op *func;
     const kc_expr_pool *pool;
-    const kc_output *outputs;
-    int n_inputs, n_args, n_symbols;
+    int n_args, n_symbols;
     kc_bound *bound;
     const char **args;    // names of parameters
     const char **symbols; // likewise; NULL: not one of the model's
@@ -61,23 +60,19 @@ static const char *free_name(const writer *w, const char *name, int n_args, int 
     return name;
 }
 
-static const char *arg_name(const writer *w, int i) {
-    return i < w->n_inputs ? w->func->body->args[i]->name : w->outputs[i - w->n_inputs].name;
-}
-
 static const kc_type *arg_type(const writer *w, int i) {
-    return i < w->n_inputs ? &w->func->body->args[i]->type : &w->outputs[i - w->n_inputs].type;
+    return kc_func_arg_at(w->func, i).type;
 }
 
 static bool is_scalar(const writer *w, int i) {
-    return i < w->n_inputs && arg_type(w, i)->rank == 0;
+    return kc_func_arg_at(w->func, i).direction == KC_INPUT && arg_type(w, i)->rank == 0;
 }
 
 static void choose_names(writer *w) {
     w->args = KC_NEW_ARRAY(w->arena, const char *, w->n_args + 1);
     w->symbols = KC_NEW_ARRAY(w->arena, const char *, w->n_symbols + 1);
     for (int i = 0; i < w->n_args; i++)
-        w->args[i] = free_name(w, arg_name(w, i), i, 0);
+        w->args[i] = free_name(w, kc_func_arg_at(w->func, i).name, i, 0);
     for (int i = 0; i < w->n_symbols; i++) {
         const char *name = kc_expr_symbol_name(w->pool, i);
         if (!strchr(name, '.')) w->symbols[i] = free_name(w, name, w->n_args, i);
@@ -195,7 +190,9 @@ static void write_comment_argument(const writer *w, int i) {
     }
     if (type->rank) fputc(']', w->out);
     bool bits = is_scalar(w, i) && kc_dtype_is_float(type->elem) && kc_dtype_bits(type->elem) < 32;
-    fprintf(w->out, "%s%s\n", i < w->n_inputs ? "" : ", written", bits ? ", as its bits" : "");
+    static const char *const notes[] = {"", ", updated in place", ", written"};
+    fprintf(w->out, "%s%s\n", notes[kc_func_arg_at(w->func, i).direction],
+            bits ? ", as its bits" : "");
 }
 
 // Text of the model inside a comment: it must not end it.
@@ -219,7 +216,9 @@ static void write_comment(const writer *w) {
 static void write_parameters(const writer *w) {
     for (int i = 0; i < w->n_args; i++) {
         if (is_scalar(w, i)) fprintf(w->out, ", %s %s", c_type(arg_type(w, i)->elem), w->args[i]);
-        else fprintf(w->out, ", %svoid *%s", i < w->n_inputs ? "const " : "", w->args[i]);
+        else
+            fprintf(w->out, ", %svoid *%s",
+                    kc_func_arg_at(w->func, i).direction == KC_INPUT ? "const " : "", w->args[i]);
     }
     for (int strides = 0; strides < 2; strides++)
         for (int i = 0; i < w->n_symbols; i++)
@@ -309,8 +308,7 @@ void kc_header_write(FILE *out, const kc_module *module) {
     write_top(out, module->name);
     for (const kc_op *func = module->body->first; func; func = func->next) {
         writer w = {.out = out, .arena = kc_arena_create(), .func = func, .pool = func->pool};
-        w.n_inputs = func->body->n_args;
-        w.n_args = w.n_inputs + kc_func_outputs(func, &w.outputs);
+        w.n_args = kc_func_arg_count(func);
         w.n_symbols = kc_expr_symbol_count(w.pool);
         w.bound = KC_NEW_ARRAY(w.arena, kc_bound, w.n_symbols + 1);
         kc_func_bindings(func, w.bound);

@@ -50,29 +50,28 @@ static void write_exprs(kc_json *j, const char *key, const kc_expr_pool *pool, i
     kc_json_close(j, ']');
 }
 
-static void write_argument(kc_json *j, const kc_expr_pool *pool, const char *name,
-                           const kc_type *type, bool output, const char *alias) {
+static void write_argument(kc_json *j, const kc_expr_pool *pool, const kc_func_arg *arg) {
+    static const char *const directions[] = {"input", "inout", "output"};
+    const kc_type *type = arg->type;
     kc_json_open(j, '{');
-    kc_json_put_string(j, "name", name);
-    kc_json_put_string(j, "direction", output ? "output" : "input");
-    kc_json_put_string(j, "kind", type->rank == 0 && !output ? "scalar" : "tensor");
+    kc_json_put_string(j, "name", arg->name);
+    kc_json_put_string(j, "direction", directions[arg->direction]);
+    kc_json_put_string(j, "kind",
+                       type->rank == 0 && arg->direction == KC_INPUT ? "scalar" : "tensor");
     kc_json_put_string(j, "type", kc_dtype_name(type->elem));
     write_exprs(j, "shape", pool, type->rank, type->shape);
     if (type->rank && type->strides[0]) write_exprs(j, "strides", pool, type->rank, type->strides);
-    if (alias) kc_json_put_string(j, "alias", alias);
+    if (arg->alias) kc_json_put_string(j, "alias", arg->alias);
     kc_json_close(j, '}');
 }
 
 static void write_arguments(kc_json *j, const kc_op *func) {
-    const kc_output *outputs;
-    int n_outputs = kc_func_outputs(func, &outputs);
     kc_json_key(j, "args");
     kc_json_open(j, '[');
-    for (int i = 0; i < func->body->n_args; i++)
-        write_argument(j, func->pool, func->body->args[i]->name, &func->body->args[i]->type, false,
-                       NULL);
-    for (int i = 0; i < n_outputs; i++)
-        write_argument(j, func->pool, outputs[i].name, &outputs[i].type, true, outputs[i].alias);
+    for (int i = 0; i < kc_func_arg_count(func); i++) {
+        kc_func_arg arg = kc_func_arg_at(func, i);
+        write_argument(j, func->pool, &arg);
+    }
     kc_json_close(j, ']');
 }
 

@@ -80,7 +80,7 @@ static bool prepare(runner *r, const kc_verify_case *c) {
     }
     if (!kc_place_prepare(t, &error)) return fail(r, error);
     for (int a = 0; a < t->arg_count; a++)
-        if (!t->args[a].info.is_output && !fill(r, &t->args[a], a, c)) return false;
+        if (kcrun_is_input(&t->args[a]) && !fill(r, &t->args[a], a, c)) return false;
     return true;
 }
 
@@ -171,8 +171,10 @@ static void run_case(runner *r, const kc_verify_case *c) {
     if (isinf(worst)) worst = 1e300; // printf's "inf" would not be read back everywhere
     tell(r->out, "result\t%d\t%.6g\t%s%s%s", variant, worst, r->problem[0] ? text : "",
          r->problem[0] ? ": " : "", r->problem);
-    for (int a = 0; a < r->task->arg_count; a++)
+    for (int a = 0; a < r->task->arg_count; a++) {
         kcrun_array_free(&r->task->args[a].host);
+        kcrun_array_free(&r->task->args[a].before);
+    }
 }
 
 // A fault stays with the device's context, as on hardware: the next case gets a fresh one.

@@ -81,7 +81,7 @@ static bool place(task *t, const kc_place_wishes *wishes, kc_placement *p, int a
     p->tensors[a] = kcrt_tensor(kcrt_device_dl(t->on.device), base, arg->info.dtype, arg->info.rank,
                                 arg->host.shape, arg->strides);
     p->tensors[a].byte_offset = p->offset[a];
-    return arg->info.is_output || !arg->span || upload(t, arg, base, p->offset[a], error);
+    return !kcrun_is_input(arg) || !arg->span || upload(t, arg, base, p->offset[a], error);
 }
 
 bool kc_place_all(task *t, const kc_place_wishes *wishes, kc_placement *p, const char **error) {
@@ -107,9 +107,10 @@ static bool fetch(task *t, const kc_placement *p, int a, const char **error) {
     kcrt_status status =
         kcrt_copy((kcrt_place){NULL, bytes, 0},
                   (kcrt_place){t->on.device, p->tensors[a].data, p->offset[a]}, arg->span, NULL);
-    if (!status) kcrun_array_collect(&arg->host, arg->strides, bytes);
+    bool room = status || kcrun_make_room(t, arg);
+    if (!status && room) kcrun_array_collect(&arg->host, arg->strides, bytes);
     free(bytes);
-    return status ? fail(error, kcrt_last_error()) : true;
+    return status ? fail(error, kcrt_last_error()) : room || fail(error, no_memory);
 }
 
 bool kc_place_fetch(task *t, const kc_placement *p, const char **error) {

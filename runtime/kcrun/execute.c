@@ -33,11 +33,12 @@ static bool place(const task *t, placement *p, int a) {
         kcrt_tensor(kcrt_device_dl(p->device), p->memory[a], arg->info.dtype, arg->info.rank,
                     (int64_t *)(uintptr_t)arg->host.shape, (int64_t *)(uintptr_t)arg->strides);
     p->tensors[a].byte_offset = guard(p);
-    if (!size || (arg->info.is_output && !p->guarded)) return true;
+    if (!size || (!kcrun_is_input(arg) && !p->guarded)) return true;
     unsigned char *bytes = malloc(size);
     if (!bytes) return kcrun_task_error(t, "Not enough memory.");
     memset(bytes, PATTERN, size);
-    if (!arg->info.is_output) kcrun_array_spread(&arg->host, arg->strides, bytes + guard(p));
+    if (kcrun_is_input(arg))
+        kcrun_array_spread(kcrun_contents(arg), arg->strides, bytes + guard(p));
     kcrt_status status = kcrt_copy((kcrt_place){p->device, p->memory[a], 0},
                                    (kcrt_place){NULL, bytes, 0}, size, NULL);
     free(bytes);
@@ -83,6 +84,7 @@ static bool fetch(task *t, const placement *p, int a) {
                            size, NULL);
     if (!good) kcrun_task_fail(t);
     else good = guards_intact(t, arg, bytes, p);
+    if (good && arg->info.is_output) good = kcrun_make_room(t, arg);
     if (good && arg->info.is_output)
         kcrun_array_collect(&arg->host, arg->strides, bytes + guard(p));
     free(bytes);

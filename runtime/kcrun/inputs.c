@@ -36,8 +36,8 @@ static bool check_names(const task *t, const option_pair *list, int count, bool 
     for (int i = 0; i < count; i++) {
         bool found = false;
         for (int a = 0; a < t->arg_count; a++)
-            found |=
-                !strcmp(t->args[a].info.name, list[i].name) && t->args[a].info.is_output == outputs;
+            found |= !strcmp(t->args[a].info.name, list[i].name) &&
+                     (outputs ? t->args[a].info.is_output : kcrun_is_input(&t->args[a]));
         if (!found)
             return kcrun_task_error(t, "%s %s: %s has no %s of that name.", option, list[i].name,
                                     t->options->function, outputs ? "output" : "input");
@@ -119,7 +119,7 @@ static bool shape_known(task *t, argument *arg, int index) {
 
 static bool fill(task *t, argument *arg, int index) {
     char error[ERROR_SIZE];
-    if (arg->info.is_output || arg->from.path) return true;
+    if (!kcrun_is_input(arg) || arg->from.path) return true;
     uint64_t seed = t->options->seed;
     return kcrun_spec_fill(&arg->from, &arg->host, seed, (uint64_t)index, error)
                ? true
@@ -166,6 +166,15 @@ static bool device_layout(task *t, argument *arg, int index) {
     return true;
 }
 
+bool kcrun_make_room(const task *t, argument *arg) {
+    char error[ERROR_SIZE];
+    if (!arg->info.is_inout || arg->before.data) return true;
+    arg->before = arg->host;
+    return kcrun_array_make(&arg->host, arg->type, arg->before.rank, arg->before.shape, error)
+               ? true
+               : kcrun_task_error(t, "%s: %s.", arg->info.name, error);
+}
+
 bool kcrun_inputs_prepare(task *t) {
     const options *o = t->options;
     if (!describe(t) || !parse_dims(t)) return false;
@@ -173,7 +182,7 @@ bool kcrun_inputs_prepare(task *t) {
         !check_names(t, o->outputs, o->output_count, true, "--output"))
         return false;
     for (int a = 0; a < t->arg_count; a++)
-        if (!t->args[a].info.is_output && !read_input(t, &t->args[a])) return false;
+        if (kcrun_is_input(&t->args[a]) && !read_input(t, &t->args[a])) return false;
     if (!solve(t) || !all_passed_known(t)) return false;
     for (int a = 0; a < t->arg_count; a++)
         if (!t->args[a].host.data && !shape_known(t, &t->args[a], a)) return false;

@@ -47,8 +47,10 @@ int kcrt_run_main(int argc, char **argv) {
     if (status || o.help) return status;
     t = (task){.options = &o};
     bool good = open_device(&t, &o, name, sizeof name) && run(&t);
-    for (int a = 0; a < t.arg_count; a++)
+    for (int a = 0; a < t.arg_count; a++) {
         kcrun_array_free(&t.args[a].host);
+        kcrun_array_free(&t.args[a].before);
+    }
     kcrun_session_close(&t.on);
     return good ? 0 : 1;
 }

@@ -19,9 +19,19 @@ typedef struct {
     kc_dtype type;
     spec from;                      // inputs
     array host;                     // inputs: the values; outputs: the results, dense
+    array before;                   // inouts: the old contents, once `host` has the new ones
     int64_t strides[KCRT_MAX_RANK]; // in elements, on the device
     size_t span;                    // bytes from the first element to past the last, on the device
 } argument;
+
+static inline bool kcrun_is_input(const argument *arg) {
+    return !arg->info.is_output || arg->info.is_inout;
+}
+
+// What an input, or an inout before the launch, holds.
+static inline const array *kcrun_contents(const argument *arg) {
+    return arg->before.data ? &arg->before : &arg->host;
+}
 
 typedef struct {
     const options *options;
@@ -46,6 +56,9 @@ bool kcrun_device_choose(const task *, char *name, size_t size); // the default 
 
 // inputs.c: reads --input and --dim, decides all shapes, fills the inputs.
 bool kcrun_inputs_prepare(task *);
+
+// inputs.c: room in `host` for the results; an inout's old contents go to `before`.
+bool kcrun_make_room(const task *, argument *);
 
 // execute.c: copies in, launches, waits, copies out; frees device memory in any case.
 bool kcrun_task_execute(task *);

@@ -92,17 +92,18 @@ static kcrt_status argument(const launch *l, int i, const kc_type *type, const c
     return KCRT_OK;
 }
 
+// An inout is the last of the inputs and the first of the outputs: the two lists overlap.
 static kcrt_status run(void *context) {
     launch *l = context;
     const kcrt_function_call *call = l->call;
     const kc_output *outputs;
     int n_in = l->func->body->n_args, n_out = kc_func_outputs(l->func, &outputs),
-        n = call->arg_count;
+        n = call->arg_count, first_out = n_in - kc_func_inouts(l->func);
     char why[400];
     kcrt_status status = KCRT_OK;
-    if (n != n_in + n_out)
+    if (n != first_out + n_out)
         return ref_fail(KCRT_INVALID_ARGUMENT, "%.64s takes %d arguments, %d are given.",
-                        kc_func_name(l->func), n_in + n_out, n);
+                        kc_func_name(l->func), first_out + n_out, n);
     l->arena = kc_arena_create();
     kc_interp_array *arrays = KC_NEW_ARRAY(l->arena, kc_interp_array, n + 1);
     kc_interp_symbol *symbols = KC_NEW_ARRAY(l->arena, kc_interp_symbol, call->symbol_count + 1);
@@ -110,16 +111,17 @@ static kcrt_status run(void *context) {
         status =
             argument(l, i, &l->func->body->args[i]->type, l->func->body->args[i]->name, &arrays[i]);
     for (int i = 0; i < n_out && !status; i++)
-        status = argument(l, n_in + i, &outputs[i].type, outputs[i].name, &arrays[n_in + i]);
+        status = argument(l, first_out + i, &outputs[i].type, outputs[i].name,
+                          &arrays[first_out + i]);
     if (status) return status;
     for (int i = 0; i < call->symbol_count; i++)
         symbols[i] = (kc_interp_symbol){call->symbol_names[i], call->symbol_values[i]};
     kc_interp_call interp = {.inputs = arrays,
-                             .outputs = arrays + n_in,
+                             .outputs = arrays + first_out,
                              .n_inputs = n_in,
                              .n_outputs = n_out,
-                             .values = call->values ? call->values + n_in : NULL,
-                             .bounds = call->bounds ? call->bounds + n_in : NULL,
+                             .values = call->values ? call->values + first_out : NULL,
+                             .bounds = call->bounds ? call->bounds + first_out : NULL,
                              .symbols = symbols,
                              .n_symbols = call->symbol_count};
     kc_diag *diag = kc_diag_create(l->arena, "ir", NULL, 0);
