@@ -456,4 +456,63 @@ static const model models[] = {
     {"in_place_beside_a_reader", "",
      "func @f(%x: f32[12, 4], %w: f32[12, 4]) -> (a: f32[12, 4] alias x, b: f32[12, 4]) {\n"
      "  %0 = mul %x, %w : f32[12, 4]\n  %1 = neg %w : f32[12, 4]\n  return %1, %0\n}\n"},
+    {"inout_row", "S=5,D=8; S=1,D=1; S=130,D=64; S=0,D=4; S=9,D=33 [general]",
+     "func @f(%n: f32[D], %k: i64[], %cache: f16[S, D]) -> (cache: f16[S, D] alias cache) dims {S: "
+     "0..100000, D: 0..100000} {\n"
+     "  %0 = iota {axis = 0} : i64[S]\n"
+     "  %1 = broadcast %k : i64[S]\n"
+     "  %2 = eq %0, %1 : bool[S]\n"
+     "  %3 = reshape %2 : bool[S, 1]\n"
+     "  %4 = broadcast %3 : bool[S, D]\n"
+     "  %5 = broadcast %n : f32[S, D]\n"
+     "  %6 = cast %cache {dtype = f32} : f32[S, D]\n"
+     "  %7 = select %4, %5, %6 : f32[S, D]\n"
+     "  %8 = cast %7 {dtype = f16} : f16[S, D]\n"
+     "  return %8\n}\n"},
+    {"inout_concat", "P=0,R=1,Q=0,D=4; P=3,R=2,Q=7,D=16; P=100,R=3,Q=33,D=5; P=2,R=0,Q=2,D=8 [general]",
+     "func @f(%n: f32[R, D], %cache: f32[P + R + Q, D]) -> (cache: f32[P + R + Q, D] alias cache) "
+     "dims {P: 0..10000, R: 0..100000, Q: 0..10000, D: 0..100000} {\n"
+     "  %0 = slice %cache {starts = [0, 0], steps = [1, 1]} : f32[P, D]\n"
+     "  %1 = slice %cache {starts = [P + R, 0], steps = [1, 1]} : f32[Q, D]\n"
+     "  %2 = concat %0, %n, %1 {axis = 0} : f32[P + R + Q, D]\n"
+     "  return %2\n}\n"},
+    {"inout_shifted", "N=1; N=7; N=1027; N=4096",
+     "func @f(%x: f32[N]) -> (x: f32[N] alias x) dims {N: 1..100000} {\n"
+     "  %0 = slice %x {starts = [1], steps = [1]} : f32[N - 1]\n"
+     "  %1 = pad %0 {low = [0], high = [1], value = 7} : f32[N]\n"
+     "  return %1\n}\n"},
+    {"inout_swap", "N=1; N=7; N=1027; N=4096; N=0",
+     "func @f(%a: f32[N], %b: f32[N]) -> (a: f32[N] alias a, b: f32[N] alias b) dims {N: 0..100000} "
+     "{\n"
+     "  return %b, %a\n}\n"},
+    {"inout_used", "S=5,D=8; S=1,D=1; S=130,D=64; S=33,D=1500",
+     "func @f(%k: i64[], %cache: f32[S, D]) -> (cache: f32[S, D] alias cache, old: f32[S], new: f32[S]) "
+     "dims {S: 0..100000, D: 0..100000} {\n"
+     "  %0 = iota {axis = 0} : i64[S, D]\n"
+     "  %1 = broadcast %k : i64[S, D]\n"
+     "  %2 = eq %0, %1 : bool[S, D]\n"
+     "  %3 = const {value = 3} : f32[S, D]\n"
+     "  %4 = select %2, %3, %cache : f32[S, D]\n"
+     "  %5 = sum %cache {axes = [1]} : f32[S]\n"
+     "  %6 = sum %4 {axes = [1]} : f32[S]\n"
+     "  return %4, %5, %6\n}\n"},
+    {"inout_nested", "N=1; N=31; N=1024; N=1030 [general]",
+     "func @f(%a: i16[N], %b: i16[N], %x: i16[N]) -> (x: i16[N] alias x, y: i16[N]) dims {N: 0..100000} "
+     "{\n"
+     "  %0 = lt %a, %x : bool[N]\n"
+     "  %1 = lt %b, %x : bool[N]\n"
+     "  %2 = select %0, %a, %x : i16[N]\n"
+     "  %3 = select %0, %x, %b : i16[N]\n"
+     "  %4 = select %1, %2, %3 : i16[N]\n"
+     "  %5 = add %x, %4 : i16[N]\n"
+     "  return %4, %5\n}\n"},
+    {"inout_softmax", "M=5,N=9; M=2,N=1500; M=1,N=9000",
+     "func @f(%q: f32[M, N], %k: i64[], %x: f32[M, N]) -> (x: f32[M, N] alias x) dims {M: 0..1000, N: "
+     "0..100000} {\n"
+     "  %0 = iota {axis = 1} : i64[M, N]\n"
+     "  %1 = broadcast %k : i64[M, N]\n"
+     "  %2 = lt %0, %1 : bool[M, N]\n"
+     "  %3 = softmax %q {axis = 1} : f32[M, N]\n"
+     "  %4 = select %2, %3, %x : f32[M, N]\n"
+     "  return %4\n}\n"},
 };

@@ -56,6 +56,13 @@ static const char functions[] =
     "  {\"when\":\"N != 13\",\"steps\":[{\"kernel\":\"g0\",\"grid\":[\"cdiv(N, "
     "4)\",1,1],\"block\":[4,1,1],\"args\":["
     "   {\"expr\":\"1000000000000 // max(N, 1)\",\"type\":\"i32\"}]}]}]}]},"
+    "{\"name\":\"i\",\"dims\":[{\"name\":\"N\"}],"
+    " \"args\":[{\"name\":\"x\",\"direction\":\"input\",\"kind\":\"tensor\",\"type\":\"u8\","
+    "\"shape\":[\"N\"]},"
+    "  {\"name\":\"c\",\"direction\":\"inout\",\"kind\":\"tensor\",\"type\":\"u8\",\"shape\":[\"N\"]},"
+    "  {\"name\":\"y\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"u8\",\"shape\":[\"N\"]}],"
+    " \"targets\":[{\"triple\":\"fake\",\"arch\":\"f1\",\"images\":[0],\"variants\":[{\"steps\":[]}"
+    "]}]},"
     "{\"name\":\"h\",\"dims\":[{\"name\":\"A\"},{\"name\":\"B\"}],\"strides\":[{\"name\":\"s\"},{"
     "\"name\":\"t\"}],"
     " \"args\":[{\"name\":\"y\",\"direction\":\"output\",\"kind\":\"tensor\",\"type\":\"u8\","
@@ -281,6 +288,42 @@ static void test_pointers(void **state) {
     assert_int_equal(launch(), KCRT_OK);
 }
 
+// One argument, which overlaps nothing.
+static void test_inouts(void **state) {
+    (void)state;
+    kcrt_function *i;
+    kcrt_arg_info info;
+    assert_int_equal(kcrt_function_get(module, "i", &i), KCRT_OK);
+    assert_int_equal(kcrt_function_arg_count(i), 3);
+    static const struct {
+        int output, inout;
+    } expected[] = {{0, 0}, {1, 1}, {1, 0}};
+    for (int a = 0; a < 3; a++) {
+        assert_int_equal(kcrt_function_arg(i, a, &info), KCRT_OK);
+        assert_int_equal(info.is_output, expected[a].output);
+        assert_int_equal(info.is_inout, expected[a].inout);
+        assert_null(info.alias);
+    }
+    int64_t shape[] = {8}, strides[] = {0};
+    DLTensor t[3];
+    void *args[] = {&t[0], &t[1], &t[2]};
+    for (int a = 0; a < 3; a++)
+        t[a] = kcrt_tensor(kcrt_device_dl(device), c.y + 16 * a, kcrt_dtype(1, 8), 1, shape, NULL);
+    assert_int_equal(kcrt_launch(i, NULL, args, 3, NULL, 0), KCRT_OK);
+    t[1].data = c.y + 7;
+    refused(kcrt_launch(i, NULL, args, 3, NULL, 0), "`c`|overlaps `x`|`c` is updated in place");
+    t[1].data = c.y;
+    refused(kcrt_launch(i, NULL, args, 3, NULL, 0), "`c`|overlaps `x`|`c` is updated in place");
+    t[1].data = c.y + 32;
+    refused(kcrt_launch(i, NULL, args, 3, NULL, 0), "`y`|overlaps `c`|`c` is updated in place");
+    t[1].data = c.y + 16;
+    t[1].strides = strides;
+    refused(kcrt_launch(i, NULL, args, 3, NULL, 0), "`c`|contiguous");
+    t[1].strides = NULL;
+    t[1].data = NULL;
+    refused(kcrt_launch(i, NULL, args, 3, NULL, 0), "`c`|no data");
+}
+
 static void test_outputs_do_not_fold(void **state) {
     (void)state;
     int64_t shape[] = {4, 3}, strides[] = {3, 1};
@@ -360,9 +403,9 @@ static void test_descriptions(void **state) {
     assert_true(symbol.is_passed && !symbol.is_stride);
     assert_int_equal(kcrt_function_symbol(f, 4, &symbol), KCRT_OK);
     assert_true(symbol.is_stride && !strcmp(symbol.name, "ldx"));
-    assert_int_equal(kcrt_module_function_count(module), 3);
+    assert_int_equal(kcrt_module_function_count(module), 4);
     assert_int_equal(kcrt_function_get(module, "nope", &f), KCRT_NOT_FOUND);
-    assert_non_null(strstr(kcrt_last_error(), "f, g, h"));
+    assert_non_null(strstr(kcrt_last_error(), "f, g, i, h"));
     assert_int_equal(kcrt_function_get(module, "f", &f), KCRT_OK);
 }
 
@@ -434,6 +477,7 @@ int main(void) {
         TEST(test_shapes_agree),
         TEST(test_strides),
         TEST(test_pointers),
+        TEST(test_inouts),
         TEST(test_outputs_do_not_fold),
         TEST(test_empty),
         TEST(test_expressions_that_fail),

@@ -165,12 +165,17 @@ static void test_signatures(void **state) {
           "type `f33`");
     wrong("\"type\": \"f32\", \"shape\": [\"N\"]}", "\"type\": \"i4\", \"shape\": []}",
           "`x`|4-bit elements want a last axis");
-    wrong("\"direction\": \"input\"", "\"direction\": \"in\"", "neither `input` nor `output`");
+    wrong("\"direction\": \"input\"", "\"direction\": \"in\"", "none of `input`, `inout` and `output`");
+    wrong("\"direction\": \"input\", \"kind\": \"scalar\"",
+          "\"direction\": \"inout\", \"kind\": \"scalar\"", "`alpha`|a scalar is an input");
+    wrong("\"name\": \"x\", \"direction\": \"input\"", "\"name\": \"x\", \"direction\": \"inout\"",
+          "`y` is out of order: inputs come first, then inouts, then outputs");
+    wrong("\"direction\": \"output\"", "\"direction\": \"inout\"", "`z`|`alias`");
     wrong("\"kind\": \"scalar\"", "\"kind\": \"vector\"", "neither `tensor` nor `scalar`");
     wrong("\"name\": \"y\", \"direction\": \"input\"", "\"name\": \"x\", \"direction\": \"input\"",
           "two arguments are called `x`");
     wrong("\"name\": \"x\", \"direction\": \"input\"", "\"name\": \"x\", \"direction\": \"output\"",
-          "`y` stands after an output");
+          "`y` is out of order");
     wrong("\"alias\": \"y\"", "\"alias\": \"alpha\"", "`alias`");
     wrong("\"alias\": \"y\"", "\"alias\": \"q\"", "`alias`");
     wrong("\"ir\": 3", "\"ir\": 2", "role is `hsaco`");

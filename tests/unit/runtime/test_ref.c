@@ -26,6 +26,8 @@ static const char ir[] = "module @m\n"
                          "  %3 = sum %1 {axes = [0, 1]} : f32[]\n  return %2, %3\n}\n"
                          "func @pick(%x: f32[3], %k: i64[2]) -> (y: f32[2]) {\n  %0 = gather %x, "
                          "%k {axis = 0} : f32[2]\n  return %0\n}\n"
+                         "func @add(%x: f32[N], %c: f32[N]) -> (c: f32[N] alias c, y: f32[N]) dims {N: "
+                         "0..100} {\n  %0 = add %x, %c : f32[N]\n  return %0, %c\n}\n"
                          "func @huge(%x: f32[]) -> (y: f32[]) dims {N: 0..2147483647} {\n  %0 = "
                          "broadcast %x : f32[N, N]\n"
                          "  %1 = sum %0 {axes = [0, 1]} : f32[]\n  return %1\n}\n";
@@ -103,6 +105,37 @@ static void test_launch(void **state) {
                 fabs((double)sum - s_value) < 1e-7);
     call.values = call.bounds = NULL; // neither has to be asked for
     assert_int_equal(api->launch_function(device, module, "half", &call, NULL), KCRT_OK);
+    api->module_unload(device, module);
+}
+
+// An inout is one argument: read as it was, written when all is computed.
+static void test_inout(void **state) {
+    (void)state;
+    void *module = load();
+    float x[3] = {1, 2, 3}, c[3] = {10, 20, 30}, y[3] = {0};
+    int64_t shape[1] = {3}, numbers[] = {3};
+    DLTensor tx = tensor(x, 2, 32, 1, shape, NULL), tc = tensor(c, 2, 32, 1, shape, NULL),
+             ty = tensor(y, 2, 32, 1, shape, NULL);
+    const DLTensor *tensors[] = {&tx, &tc, &ty};
+    const void *scalars[] = {NULL, NULL, NULL};
+    double c_values[3], y_values[3], *values[] = {NULL, c_values, y_values};
+    const char *names[] = {"N"};
+    kcrt_function_call call = {.arg_count = 3,
+                               .tensors = tensors,
+                               .scalars = scalars,
+                               .values = values,
+                               .symbol_count = 1,
+                               .symbol_names = names,
+                               .symbol_values = numbers};
+    assert_int_equal(api->launch_function(device, module, "add", &call, NULL), KCRT_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_true(c[i] == 11 * (float)(i + 1) && c_values[i] == 11 * (i + 1));
+        assert_true(y[i] == 10 * (float)(i + 1) && y_values[i] == 10 * (i + 1));
+    }
+    call.arg_count = 2;
+    assert_int_equal(api->launch_function(device, module, "add", &call, NULL),
+                     KCRT_INVALID_ARGUMENT);
+    assert_non_null(strstr(api->last_error(), "takes 3 arguments"));
     api->module_unload(device, module);
 }
 
@@ -190,6 +223,7 @@ static void *open_library(void) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_images),   cmocka_unit_test(test_launch),
+        cmocka_unit_test(test_inout),
         cmocka_unit_test(test_failures), cmocka_unit_test(test_report_of_gathers),
         cmocka_unit_test(test_memory),
     };
