@@ -42,6 +42,7 @@ static kc_interp_op *op_of(const kc_op *op) {
     if (kc_interp_composite_of(op->code)) return kc_interp_composite_of(op->code);
     if (kc_interp_movement_of(op->code)) return kc_interp_movement_of(op->code);
     if (op->code == KC_OP_MATMUL) return kc_interp_matmul;
+    if (op->code == KC_OP_CONV2D) return kc_interp_conv2d;
     return kc_op_has(op, KC_ELEMENTWISE) ? elementwise : NULL;
 }
 

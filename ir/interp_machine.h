@@ -108,10 +108,38 @@ kc_interp_value *kc_interp_load(kc_interp *, const kc_op *, const kc_interp_arra
 typedef kc_interp_value *kc_interp_op(kc_interp *, const kc_op *);
 kc_interp_op *kc_interp_movement_of(kc_opcode); // NULL: not one of these
 kc_interp_op *kc_interp_composite_of(kc_opcode);
-kc_interp_op kc_interp_matmul;
+kc_interp_op kc_interp_matmul, kc_interp_conv2d;
 void kc_interp_reduce(kc_interp *, const kc_op *, kc_interp_value **results);
 
-// Elementwise. `op` names the place of a failure. contracted: see kc_precision.
+// ---- products of matrices (interp_matmul.c) -----------------------------------------------------
+typedef struct {
+    const kc_interp_value *x;
+    int64_t first, row_stride, column_stride; // of its elements
+} kc_interp_matrix;
+
+typedef struct {
+    kc_interp *m;
+    const kc_op *op;
+    kc_precision precision;
+    int64_t rows, columns, depth;
+    kc_interp_matrix a, b;
+    kc_interp_value *r;
+    bool exact;                     // no partial sum is ever rounded
+    bool loose;                     // operands have bounds
+    double *b_v, *b_size, *b_reach; // [depth, columns]: b, |b|, |b| + e
+    double *sizes, *reaches;        // of a row of the result: sum |a| |b|, sum (|a| + ea)(|b| + eb)
+} kc_interp_product;
+
+// r[batch, rows, columns] = a[rows, depth] @ b[depth, columns]. `begin` is told the values whose
+// elements the factors of all batches are (and zeros); a begun product must be ended.
+kc_interp_product kc_interp_product_begin(kc_interp *, const kc_op *, kc_interp_value *r,
+                                          const kc_interp_value *a, const kc_interp_value *b,
+                                          const int64_t rows_columns_depth[3]);
+void kc_interp_multiply(kc_interp_product *, int64_t batch, kc_interp_matrix a, kc_interp_matrix b);
+void kc_interp_product_end(kc_interp_product *);
+
+// ---- elementwise --------------------------------------------------------------------------------
+// `op` names the place of a failure. contracted: see kc_precision.
 kc_interp_value *kc_interp_apply(kc_interp *, const kc_op *op, kc_opcode, int n,
                                  kc_interp_value *const *operands, bool contracted);
 kc_interp_value *kc_interp_cast(kc_interp *, const kc_op *op, kc_interp_value *, kc_dtype to);

@@ -1,6 +1,7 @@
-// Matrix products. Of K products, summed in any order, each rounded or not (fma): the error is at
-// most K u sum |a| |b| (Jeannerod and Rump 2013: without higher terms), u being half an ulp
-// relative; errors of the operands come on top, sum (|a| + ea)(|b| + eb) - |a||b|.
+// Matrix products, and convolutions as products of matrices. Of K products, summed in any order,
+// each rounded or not (fma): the error is at most K u sum |a| |b| (Jeannerod and Rump 2013: without
+// higher terms), u being half an ulp relative; errors of the operands come on top, sum (|a| +
+// ea)(|b| + eb) - |a||b|.
 //
 // Operands of f16, bf16 and f8, and f32 with `fast` or `high`, may be multiplied by matrix units:
 // those accumulate in f32 too but may cut off instead of rounding, so u is twice as large. `fast`
@@ -11,26 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-// One operand of one batch, as a matrix.
-typedef struct {
-    const kc_interp_value *x;
-    int64_t first, row_stride, column_stride; // of its elements
-} matrix;
-
-typedef struct {
-    kc_interp *m;
-    const kc_op *op;
-    kc_precision precision;
-    int64_t rows, columns, depth;
-    matrix a, b;
-    kc_interp_value *r;
-    bool exact;                     // no partial sum is ever rounded
-    bool loose;                     // operands have bounds
-    double *b_v, *b_size, *b_reach; // [depth, columns]: b, |b|, |b| + e
-    double *sizes, *reaches;        // of a row of the result: sum |a| |b|, sum (|a| + ea)(|b| + eb)
-} product;
-
-static int64_t place(const matrix *x, int64_t row, int64_t column) {
+static int64_t place(const kc_interp_matrix *x, int64_t row, int64_t column) {
     return x->first + row * x->row_stride + column * x->column_stride;
 }
 
@@ -58,7 +40,7 @@ static double grain(const kc_interp_value *x, double *most) {
     return unit;
 }
 
-static bool never_rounds(const product *p) {
+static bool never_rounds(const kc_interp_product *p) {
     double most_a, most_b;
     double unit_a = grain(p->a.x, &most_a), unit_b = unit_a > 0 ? grain(p->b.x, &most_b) : 0;
     if (unit_a == 0 || unit_b == 0) return false;
@@ -74,14 +56,14 @@ static double operand_error(const kc_op *op, kc_dtype elem) {
     return strcmp(precision, "fast") == 0 ? 0x1.1p-10 : 0x1.9p-21;
 }
 
-static double unit_error(const product *p) {
+static double unit_error(const kc_interp_product *p) {
     kc_dtype elem = p->a.x->elem;
     bool matrix_unit = kc_dtype_table[elem].bits < 32 || operand_error(p->op, elem) > 0;
     return matrix_unit ? 2 * p->precision.unit : p->precision.unit;
 }
 
 // Whether a sum with an infinite or NaN term could have come out otherwise.
-static bool open_sum(const product *p, int64_t row, int64_t column) {
+static bool open_sum(const kc_interp_product *p, int64_t row, int64_t column) {
     for (int64_t k = 0; p->loose && k < p->depth; k++) {
         int64_t i = place(&p->a, row, k), j = place(&p->b, k, column);
         double a = fabs(p->a.x->f[i]), b = fabs(p->b.x->f[j]), ea = bound_at(p->a.x, i),
@@ -93,7 +75,7 @@ static bool open_sum(const product *p, int64_t row, int64_t column) {
     return false;
 }
 
-static kc_number settle(const product *p, int64_t row, int64_t column, double v) {
+static kc_number settle(const kc_interp_product *p, int64_t row, int64_t column, double v) {
     double size = p->sizes[column], reach = p->reaches[column];
     if (!isfinite(v)) return (kc_number){v, open_sum(p, row, column) ? INFINITY : 0};
     double e = reach - size + (double)p->depth * (unit_error(p) * reach + p->precision.least) +
@@ -112,7 +94,7 @@ static void add_scaled(int64_t n, double *sum, double a, const double *b) {
         sum[j] += a * b[j];
 }
 
-static void multiply_row(const product *p, int64_t row, double *sum) {
+static void multiply_row(const kc_interp_product *p, int64_t row, double *sum) {
     size_t bytes = sizeof(double) * (size_t)p->columns;
     memset(p->sizes, 0, bytes);
     memset(p->reaches, 0, bytes);
@@ -128,7 +110,7 @@ static void multiply_row(const product *p, int64_t row, double *sum) {
     if (!p->loose) memcpy(p->reaches, p->sizes, bytes);
 }
 
-static void unpack_b(const product *p) {
+static void unpack_b(const kc_interp_product *p) {
     for (int64_t k = 0; k < p->depth; k++)
         for (int64_t j = 0; j < p->columns; j++) {
             int64_t to = k * p->columns + j, from = place(&p->b, k, j);
@@ -138,7 +120,7 @@ static void unpack_b(const product *p) {
         }
 }
 
-static void multiply_floats(product *p, int64_t batch) {
+static void multiply_floats(kc_interp_product *p, int64_t batch) {
     unpack_b(p);
     for (int64_t i = 0; i < p->rows; i++) {
         int64_t to = (batch * p->rows + i) * p->columns;
@@ -151,7 +133,7 @@ static void multiply_floats(product *p, int64_t batch) {
     }
 }
 
-static void prepare_floats(product *p) {
+static void prepare_floats(kc_interp_product *p) {
     p->exact = !p->loose && never_rounds(p);
     if (!p->exact) kc_interp_add_bounds(p->m, p->op, p->r);
     double **of_b[] = {&p->b_v, &p->b_size, &p->b_reach}, **of_row[] = {&p->sizes, &p->reaches};
@@ -161,7 +143,7 @@ static void prepare_floats(product *p) {
         *of_row[i] = kc_interp_alloc(p->m, p->op, p->columns, sizeof(double));
 }
 
-static void release_floats(product *p) {
+static void release_floats(kc_interp_product *p) {
     double *all[] = {p->b_v, p->b_size, p->b_reach, p->sizes, p->reaches};
     for (int i = 0; i < 5; i++)
         kc_interp_free(p->m, all[i]);
@@ -171,7 +153,7 @@ static void release_floats(product *p) {
 
 // Two's complement: sums and products wrap alike in 64 bits and in fewer. What is open in an
 // operand is not followed further.
-static void multiply_integers(product *p, int64_t batch) {
+static void multiply_integers(kc_interp_product *p, int64_t batch) {
     for (int64_t i = 0; i < p->rows; i++)
         for (int64_t j = 0; j < p->columns; j++) {
             uint64_t sum = 0;
@@ -184,11 +166,44 @@ static void multiply_integers(product *p, int64_t batch) {
         }
 }
 
-// -------------------------------------------------------------------------------------------------
+// ---- the product of two values ------------------------------------------------------------------
 
-static matrix matrix_of(const kc_interp_value *x, int64_t batch, int64_t rows, int64_t columns,
-                        bool transposed) {
-    return (matrix){x, batch * rows * columns, transposed ? 1 : columns, transposed ? rows : 1};
+kc_interp_product kc_interp_product_begin(kc_interp *m, const kc_op *op, kc_interp_value *r,
+                                          const kc_interp_value *a, const kc_interp_value *b,
+                                          const int64_t extents[3]) {
+    kc_interp_product p = {.m = m,
+                           .op = op,
+                           .precision = kc_number_precision(r->elem),
+                           .rows = extents[0],
+                           .columns = extents[1],
+                           .depth = extents[2],
+                           .a = {a, 0, 0, 0},
+                           .b = {b, 0, 0, 0},
+                           .r = r,
+                           .loose = a->e || b->e};
+    if (r->f) prepare_floats(&p);
+    else if (p.loose) kc_interp_add_bounds(m, op, r);
+    return p;
+}
+
+void kc_interp_multiply(kc_interp_product *p, int64_t batch, kc_interp_matrix a,
+                        kc_interp_matrix b) {
+    p->a = a;
+    p->b = b;
+    if (p->r->f) multiply_floats(p, batch);
+    else multiply_integers(p, batch);
+}
+
+void kc_interp_product_end(kc_interp_product *p) {
+    if (p->r->f) release_floats(p);
+}
+
+// ---- matmul -------------------------------------------------------------------------------------
+
+static kc_interp_matrix matrix_of(const kc_interp_value *x, int64_t batch, int64_t rows,
+                                  int64_t columns, bool transposed) {
+    return (kc_interp_matrix){x, batch * rows * columns, transposed ? 1 : columns,
+                              transposed ? rows : 1};
 }
 
 kc_interp_value *kc_interp_matmul(kc_interp *m, const kc_op *op) {
@@ -202,24 +217,11 @@ kc_interp_value *kc_interp_matmul(kc_interp *m, const kc_op *op) {
     if (a->n != batches * rows * depth || b->n != batches * depth * columns)
         kc_interp_fail(m, op, "matmul: the operands' shapes do not fit the result's");
     if (r->n == 0) return r;
-    product p = {.m = m,
-                 .op = op,
-                 .precision = kc_number_precision(r->elem),
-                 .rows = rows,
-                 .columns = columns,
-                 .depth = depth,
-                 .a = {a, 0, 0, 0},
-                 .b = {b, 0, 0, 0},
-                 .r = r,
-                 .loose = a->e || b->e};
-    if (r->f) prepare_floats(&p);
-    else if (p.loose) kc_interp_add_bounds(m, op, r);
-    for (int64_t k = 0; k < batches; k++) {
-        p.a = matrix_of(a, k, rows, depth, ta);
-        p.b = matrix_of(b, k, depth, columns, tb);
-        if (r->f) multiply_floats(&p, k);
-        else multiply_integers(&p, k);
-    }
-    if (r->f) release_floats(&p);
+    kc_interp_product p =
+        kc_interp_product_begin(m, op, r, a, b, (const int64_t[]){rows, columns, depth});
+    for (int64_t k = 0; k < batches; k++)
+        kc_interp_multiply(&p, k, matrix_of(a, k, rows, depth, ta),
+                           matrix_of(b, k, depth, columns, tb));
+    kc_interp_product_end(&p);
     return r;
 }

@@ -1,4 +1,5 @@
 // Movement, reductions and contractions: how the stated result follows from the operands.
+#include "ir/conv2d.h"
 #include "ir/verify.h"
 
 // Operand and the one result are tensors of one element type.
@@ -251,14 +252,15 @@ static void check_matmul_shape(kc_checker *c, const kc_op *op, const kc_type *a,
     check_extent(c, op, column, b->shape[tb ? row : column]);
 }
 
-static void check_matmul(kc_checker *c, const kc_op *op) {
-    if (!kc_check_results(c, op, 1)) return;
+// Two tensors of one element type, and what their products are summed in.
+static bool check_factors(kc_checker *c, const kc_op *op) {
+    if (!kc_check_results(c, op, 1)) return false;
     const kc_type *a = kc_check_operand(c, op, 0), *b = kc_check_operand(c, op, 1),
                   *result = kc_check_result(op, 0);
-    bool tensors = kc_check_kind(c, op, a, KC_TYPE_TENSOR, "a") &&
-                   kc_check_kind(c, op, b, KC_TYPE_TENSOR, "b") &&
+    bool tensors = kc_check_kind(c, op, a, KC_TYPE_TENSOR, "operand 0") &&
+                   kc_check_kind(c, op, b, KC_TYPE_TENSOR, "operand 1") &&
                    kc_check_kind(c, op, result, KC_TYPE_TENSOR, "the result");
-    if (!tensors) return;
+    if (!tensors) return false;
     if (a->elem != b->elem || a->elem == KC_bool)
         kc_check_fail(c, op, "operands are %s and %s", kc_dtype_name(a->elem),
                       kc_dtype_name(b->elem));
@@ -268,11 +270,76 @@ static void check_matmul(kc_checker *c, const kc_op *op) {
     if (result->elem != expected)
         kc_check_fail(c, op, "the result is %s, expected %s", kc_dtype_name(result->elem),
                       kc_dtype_name(expected));
+    return true;
+}
+
+static void check_matmul(kc_checker *c, const kc_op *op) {
+    if (!check_factors(c, op)) return;
+    const kc_type *a = kc_check_operand(c, op, 0), *b = kc_check_operand(c, op, 1);
     if (a->rank < 2 || a->rank != b->rank)
         kc_check_fail(c, op,
                       "operands of ranks %d and %d; equal ranks of at least 2 are multiplied",
                       a->rank, b->rank);
     else if (check_rank(c, op, a->rank)) check_matmul_shape(c, op, a, b);
+}
+
+// What kc_conv2d_op_extent needs to be meaningful.
+static bool check_window(kc_checker *c, const kc_op *op) {
+    int before = c->errors;
+    const kc_attr *steps = kc_attr_get(op, KC_ATTR_STEPS),
+                  *dilation = kc_attr_get(op, KC_ATTR_DILATION);
+    for (int i = 0; i < 2; i++) {
+        if (steps->integers[i] < 1 || dilation->integers[i] < 1)
+            kc_check_fail(c, op, "step %lld and dilation %lld; both are at least 1",
+                          (long long)steps->integers[i], (long long)dilation->integers[i]);
+        if (kc_expr_max_value(c->pool, kc_attr_get(op, KC_ATTR_LOW)->exprs[i]) < 0 ||
+            kc_expr_max_value(c->pool, kc_attr_get(op, KC_ATTR_HIGH)->exprs[i]) < 0)
+            kc_check_fail(c, op, "negative padding");
+        if (kc_expr_max_value(c->pool, kc_check_operand(c, op, 1)->shape[2 + i]) < 1)
+            kc_check_fail(c, op, "an empty kernel");
+    }
+    return c->errors == before;
+}
+
+static void check_channels(kc_checker *c, const kc_op *op) {
+    const kc_expr *groups = kc_attr_expr(op, KC_ATTR_GROUPS);
+    const kc_type *x = kc_check_operand(c, op, 0), *w = kc_check_operand(c, op, 1);
+    if (kc_expr_max_value(c->pool, groups) < 1) {
+        kc_check_fail(c, op, "no groups");
+        return;
+    }
+    if (!kc_check_same(c, x->shape[1], kc_expr_mul(c->pool, groups, w->shape[1])))
+        kc_check_fail(c, op, "the channels of x are not those of w in every group");
+    const kc_expr *rest = kc_expr_binary(c->pool, KC_EXPR_MOD, w->shape[0], groups);
+    if (!kc_check_same(c, rest, kc_expr_const(c->pool, 0)))
+        kc_check_fail(c, op, "groups of different sizes");
+}
+
+static void check_conv2d(kc_checker *c, const kc_op *op) {
+    if (!check_factors(c, op)) return;
+    const kc_type *x = kc_check_operand(c, op, 0), *w = kc_check_operand(c, op, 1);
+    static const kc_attr_key pairs[] = {KC_ATTR_STEPS, KC_ATTR_LOW, KC_ATTR_HIGH, KC_ATTR_DILATION};
+    if (x->rank != 4 || w->rank != 4) {
+        kc_check_fail(c, op, "operands of ranks %d and %d; both have 4", x->rank, w->rank);
+        return;
+    }
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (kc_attr_get(op, pairs[i])->count == 2) continue;
+        kc_check_fail(c, op, "%d items in '%s', expected 2", kc_attr_get(op, pairs[i])->count,
+                      kc_attr_table[pairs[i]].name);
+        return;
+    }
+    if (!check_rank(c, op, 4) || !check_window(c, op)) return;
+    check_channels(c, op);
+    check_extent(c, op, 0, x->shape[0]);
+    check_extent(c, op, 1, w->shape[0]);
+    for (int i = 0; i < 2; i++)
+        check_extent(c, op, 2 + i,
+                     kc_conv2d_extent(c->pool, x->shape[2 + i], w->shape[2 + i],
+                                      kc_attr_get(op, KC_ATTR_LOW)->exprs[i],
+                                      kc_attr_get(op, KC_ATTR_HIGH)->exprs[i],
+                                      kc_attr_get(op, KC_ATTR_STEPS)->integers[i],
+                                      kc_attr_get(op, KC_ATTR_DILATION)->integers[i]));
 }
 
 kc_check_facts *kc_check_tensor_facts(kc_opcode code) {
@@ -286,6 +353,7 @@ kc_check_facts *kc_check_tensor_facts(kc_opcode code) {
     case KC_OP_GATHER: return check_gather;
     case KC_OP_REDUCE: return check_reduce;
     case KC_OP_MATMUL: return check_matmul;
+    case KC_OP_CONV2D: return check_conv2d;
     default: return NULL;
     }
 }

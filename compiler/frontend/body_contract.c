@@ -16,29 +16,26 @@ static kc_term poison(const kc_call *call) {
     return kc_term_poison(call->loc);
 }
 
-static bool operand_type(kc_call *call, int i, const kc_value *value) {
+bool kc_contract_operand(kc_call *call, int i, const kc_value *value) {
     kc_dtype dtype = value->type.elem;
     if (kc_dtype_is_float(dtype) || dtype == KC_i8 || dtype == KC_u8) return true;
     KC_CALL_ERROR(
         call, kc_call_loc(call, i),
-        "matmul multiplies floats, i8 and u8, not %s: cast '%s' first, such as cast(%s, \"f32\")",
-        kc_dtype_name(dtype), call->names[i],
+        "%s multiplies floats, i8 and u8, not %s: cast '%s' first, such as cast(%s, \"f32\")",
+        call->op->name, kc_dtype_name(dtype), call->names[i],
         call->given[i]->kind == KC_AST_NAME ? call->given[i]->text : "x");
     return false;
 }
 
-static bool same_type(kc_call *call, const kc_value *a, const kc_value *b) {
+bool kc_contract_same_type(kc_call *call, const kc_value *a, const kc_value *b) {
     if (a->type.elem == b->type.elem) return true;
     bool a_wider = kc_dtype_table[a->type.elem].bits > kc_dtype_table[b->type.elem].bits;
     kc_dtype to = a_wider ? b->type.elem : a->type.elem; // the narrower one is the faster matmul
     const kc_ast *ast = call->given[a_wider ? 0 : 1];
-    KC_CALL_ERROR(call, call->loc,
-                  "matmul wants one element type, seen %s and %s: write cast(%s, \"%s\")",
-                  kc_dtype_name(a->type.elem), kc_dtype_name(b->type.elem),
-                  ast->kind == KC_AST_NAME ? ast->text
-                  : a_wider                ? "a"
-                                           : "b",
-                  kc_dtype_name(to));
+    KC_CALL_ERROR(
+        call, call->loc, "%s wants one element type, seen %s and %s: write cast(%s, \"%s\")",
+        call->op->name, kc_dtype_name(a->type.elem), kc_dtype_name(b->type.elem),
+        ast->kind == KC_AST_NAME ? ast->text : call->names[a_wider ? 0 : 1], kc_dtype_name(to));
     return false;
 }
 
@@ -50,7 +47,8 @@ static kc_value *reshape(kc_function *fn, kc_value *value, int rank, const kc_ex
 static bool read_side(kc_call *call, int i, side *s) {
     kc_function *fn = call->fn;
     s->value = kc_call_ranked(call, i);
-    if (!s->value || !operand_type(call, i, s->value) || !kc_call_bool(call, 2 + i, &s->transposed))
+    if (!s->value || !kc_contract_operand(call, i, s->value) ||
+        !kc_call_bool(call, 2 + i, &s->transposed))
         return false;
     const kc_type *type = &s->value->type;
     s->vector = type->rank == 1;
@@ -102,7 +100,7 @@ static bool read_precision(kc_call *call, const char **precision) {
     return false;
 }
 
-static kc_dtype result_type(kc_dtype dtype) {
+kc_dtype kc_contract_result(kc_dtype dtype) {
     return kc_dtype_is_float(dtype) ? kc_dtype_compute(dtype) : KC_i32;
 }
 
@@ -117,7 +115,7 @@ static kc_value *build(kc_call *call, const side *a, const side *b, int batch_ra
     shape[batch_rank] = a->outer;
     shape[batch_rank + 1] = b->outer;
     fn->builder.loc = call->loc;
-    kc_dtype dtype = result_type(operands[0]->type.elem);
+    kc_dtype dtype = kc_contract_result(operands[0]->type.elem);
     kc_value *result = kc_build_1(&fn->builder, KC_OP_MATMUL,
                                   kc_type_tensor(dtype, batch_rank + 2, shape), 2, operands);
     if (a->transposed) kc_attr_set_int(result->def, KC_ATTR_TRANSPOSE_A, 1);
@@ -141,7 +139,7 @@ kc_term kc_call_matmul(kc_call *call) {
     const char *precision;
     if (!read_side(call, 0, &a) || !read_side(call, 1, &b) || !read_precision(call, &precision))
         return poison(call);
-    if (!same_type(call, a.value, b.value)) return poison(call);
+    if (!kc_contract_same_type(call, a.value, b.value)) return poison(call);
     if (!kc_expr_known_equal(fn->pool, a.inner, b.inner)) {
         KC_CALL_ERROR(call, call->loc, "matmul of %s%s and %s%s: the contracted dimensions %s",
                       kc_types_text(fn, &a.value->type), a.transposed ? " transposed" : "",

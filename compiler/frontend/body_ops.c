@@ -11,12 +11,14 @@ const kc_body_op kc_body_op_table[] = {
 
 const int kc_body_op_count = sizeof kc_body_op_table / sizeof *kc_body_op_table;
 
-static const char *const not_built[] = {"cumsum",    "conv2d",   "rope",
+static const char *const not_built[] = {"cumsum",      "rope",
                                         "attention", "quantize", "dequantize"};
 
 // Names that other array languages use for ops of ours.
 static const char *const foreign[][2] = {{"dot", "matmul"},
                                          {"einsum", "matmul"},
+                                         {"conv", "conv2d"},
+                                         {"convolution", "conv2d"},
                                          {"concatenate", "concat"},
                                          {"cat", "concat"},
                                          {"permute", "transpose"},

@@ -64,6 +64,12 @@ const kc_ast *kc_call_list(kc_call *, int i, const char *what,
                            int max); // NULL: not a list, or too long
 bool kc_call_dims(kc_call *, int i, const char *what, int *n, const kc_expr *dims[KC_MAX_RANK]);
 
+// Of contractions (body_contract.c): is the type of operand i one that is multiplied; have the two
+// operands one type; what products are summed in.
+bool kc_contract_operand(kc_call *, int i, const kc_value *);
+bool kc_contract_same_type(kc_call *, const kc_value *, const kc_value *);
+kc_dtype kc_contract_result(kc_dtype);
+
 // Emitters.
 kc_term kc_call_unary(kc_call *);
 kc_term kc_call_binary(kc_call *);
@@ -74,6 +80,7 @@ kc_term kc_call_reduce(kc_call *); // body_reduce.c
 kc_term kc_call_softmax(kc_call *);
 kc_term kc_call_norm(kc_call *);
 kc_term kc_call_matmul(kc_call *);    // body_contract.c
+kc_term kc_call_conv2d(kc_call *);    // body_conv.c
 kc_term kc_call_transpose(kc_call *); // body_movement.c
 kc_term kc_call_reshape(kc_call *);
 kc_term kc_call_broadcast(kc_call *);
