@@ -137,7 +137,7 @@ class Generator:
             if v.is_float(t) and r.random() < 0.35:
                 t = r.choice(["f32", "f16", "bf16", "f64"])
             f.outputs.append(Output(n, t))
-        if r.random() < 0.04:
+        if r.random() < 0.1:
             for o in f.outputs:
                 same = [i for i in f.inputs() if i.t == o.t and i.shape == o.node.shape and i.shape]
                 if same and r.random() < 0.7:
@@ -146,26 +146,32 @@ class Generator:
 
     def strides(self):
         r, f = self.r, self.f
+        often = r.choice([0.05, 0.05, 0.3, 0.6])
+        aliased = [x for o in f.outputs if o.alias for x in (o, o.alias)]
         for i, n in enumerate(list(f.inputs()) + f.outputs):
             shape = n.shape if isinstance(n, Node) else n.node.shape
-            if len(shape) == 0 or r.random() > 0.07 or (not isinstance(n, Node) and n.alias):
-                continue
-            if not isinstance(n, Node) and any(o.alias is not None for o in f.outputs):
-                continue
-            if any(o.alias is n for o in f.outputs):
-                continue
-            kind, order = r.random(), list(range(len(shape)))[::-1]
-            if kind < 0.3:
-                r.shuffle(order)
-            strides, step = [None] * len(shape), Dim.of(r.choice([1, 1, 1, 2]))
-            for axis in order:
-                strides[axis] = step
-                step = step * (shape[axis] if shape[axis].number() != 0 else ONE) + (r.randint(0, 3) if r.random() < 0.5 else 0)
-            if isinstance(n, Node) and kind > 0.85:
-                strides[r.randrange(len(shape))] = Dim.of(0)
-            elif kind > 0.5 and len(shape) > 1:
-                strides[0] = Dim.of(f"ld{i}")
-            n.strides = strides
+            if len(shape) > 0 and r.random() < often and not any(n is a for a in aliased):
+                self.stride(n, shape, f"ld{i}")
+
+    def stride(self, n, shape, name):
+        """Any order of the axes in memory, padding, stride names anywhere; of an input also 0."""
+        r = self.r
+        n.order = list(range(len(shape)))[::-1]  # innermost first
+        if r.random() < 0.4:
+            r.shuffle(n.order)
+        named = r.choice([0, 0, 0.3, 0.7, 1])
+        n.strides, step = [None] * len(shape), Dim.of(r.choice([1, 1, 1, 1, 1, 2, 3]))
+        for k, axis in enumerate(n.order):
+            if (k > 0 and r.random() < named) or r.random() < named * 0.2:
+                n.strides[axis] = Dim.of(f"{name}_{axis}")
+                if r.random() < 0.3:
+                    self.f.facts[f"{name}_{axis}"] = {"multiple_of": r.choice([2, 4, 8])}
+                step = n.strides[axis]
+            else:
+                n.strides[axis] = step
+            step = step * (shape[axis] if shape[axis].number() != 0 else ONE) + (r.choice([1, 2, 3, 4, 8]) if r.random() < 0.4 else 0)
+        if isinstance(n, Node) and r.random() < 0.12:
+            n.strides[r.randrange(len(shape))] = Dim.of(0)
 
 
 def schedule(f, r):
@@ -180,7 +186,7 @@ def schedule(f, r):
             keys.append(f"tile: {[r.choice([1, 1, 2, 4, 16, 32, 64]) for _ in n.shape]}")
         for key, choices in {"warps": [1, 2, 4, 8], "stages": [1, 2, 2, 3], "vector": [1, 2, 4, 8, 16], "unit": ["fma", "tensor"],
                              "split": [2, 3, 8], "raster": ["row", '"grouped:4"', "hilbert"], "swizzle": [0, 32, 64, 128]}.items():
-            if r.random() < {"warps": 0.4, "vector": 0.3, "stages": 0.3}.get(key, 0.06):
+            if r.random() < {"warps": 0.4, "vector": 0.3, "stages": 0.3, "split": 0.3}.get(key, 0.03):
                 keys.append(f"{key}: {r.choice(choices)}")
         if keys:
             f.schedule.append((n, ", ".join(keys)))
@@ -627,22 +633,32 @@ def choose_sizes(f, r):
             n = r.choice(SIZES if attempt < 30 else [0, 1, 2, 3, 5, 8, 16])
             n = max(n, fact.get("min", 0))
             sizes[s] = min(-(-n // step) * step, fact.get("max", 1 << 30) // step * step)
-        least = strides_need(f, sizes)
+        least = strides_need(f, sizes, r)
         sizes.update(least)
         if acceptable(f, sizes):
             return sizes
     return None
 
 
-def strides_need(f, sizes):
-    """Named leading strides: at least what the other dimensions span."""
+def strides_need(f, sizes, r):
+    """Stride names: at least what the axes further in span."""
     out = {}
     for n in list(f.inputs()) + f.outputs:
-        if n.strides and n.strides[0].name() and n.strides[0].name().startswith("ld"):
-            shape = sizes_of(n.shape if isinstance(n, Node) else n.node.shape, sizes)
-            span = 1 + sum(max(e - 1, 0) * s.at({**sizes, n.strides[0].name(): 0}) for e, s in list(zip(shape, n.strides))[1:])
-            out[n.strides[0].name()] = span + sizes.get("M", 3) % 4
+        if not n.strides:
+            continue
+        shape, span = sizes_of(n.shape if isinstance(n, Node) else n.node.shape, sizes), 1
+        for axis in n.order:
+            name = n.strides[axis].name()
+            if name and name.startswith("ld") and name not in out:
+                step = f.facts.get(name, {}).get("multiple_of", 1)
+                out[name] = -(-(span + r.choice([0, 0, 1, 3, 4])) // step) * step
+            span += max(shape[axis] - 1, 0) * n.strides[axis].at({**sizes, **out})
     return out
+
+
+def memory_of(n, shape, sizes):
+    """Elements that the argument's buffer holds."""
+    return 1 + sum(max(e - 1, 0) * s.at(sizes) for e, s in zip(shape, n.strides))
 
 
 def acceptable(f, sizes):
@@ -660,9 +676,11 @@ def acceptable(f, sizes):
             return False
         if n.op == "input" and isinstance(n.fill, tuple) and n.t in ("i8", "u8") and n.fill[1].at(sizes) > 127:
             return False
-        if n.strides and any(s.at(sizes) < 0 for s in n.strides):
-            return False
         if n.op in ("//", "%") and isinstance(n.args[1], Lit) and n.args[1].at(sizes) == 0:
+            return False
+    for n in list(f.inputs()) + f.outputs:
+        shape = n.shape if isinstance(n, Node) else n.node.shape
+        if n.strides and (any(s.at(sizes) < 0 for s in n.strides) or memory_of(n, sizes_of(shape, sizes), sizes) > 8 * MOST_ELEMENTS):
             return False
     return work < 3_000_000
 

@@ -86,14 +86,14 @@ class Node:
     def __init__(self, op, args, t, shape, attrs=None, fill=None):
         self.op, self.args, self.t, self.shape = op, list(args), t, [Dim.of(d) for d in shape]
         self.attrs, self.fill, self.inline, self.name = attrs or {}, fill, False, None
-        self.strides = None  # of an input or output: a list of Dim
+        self.strides = self.order = None  # of an input or output: Dims, and the axes, innermost first
 
     def nodes(self): return [a for a in self.args if isinstance(a, Node)]
 
 
 class Output:
     def __init__(self, node, t):
-        self.node, self.t, self.strides, self.alias = node, t, None, None
+        self.node, self.t, self.strides, self.order, self.alias = node, t, None, None, None
 
 
 class Function:
