@@ -350,6 +350,7 @@ int main(int argc, char **argv) {
     if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(save_input);
     read_folder("tests/fuzz/corpus/model");
     read_folder("tests/golden/frontend");
+    read_folder("tests/golden/frontend/ops");
     for (int i = 0; i < n_seeds; i++) {
         memcpy(input, seeds[i].text, input_size = seeds[i].size);
         run_input();
