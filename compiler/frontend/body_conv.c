@@ -9,7 +9,7 @@ enum { HEIGHT = 0, WIDTH = 1 };
 typedef struct {
     int64_t step[2], dilation[2];
     const kc_expr *low[2], *high[2], *groups;
-} window;
+} sliding;
 
 static const char *const sides[] = {"height", "width"};
 
@@ -49,7 +49,7 @@ static const kc_expr *read_amount(kc_call *call, const kc_ast *ast) {
     return NULL;
 }
 
-static bool read_padding(kc_call *call, int i, window *w) {
+static bool read_padding(kc_call *call, int i, sliding *w) {
     for (int side = HEIGHT; side <= WIDTH; side++) {
         w->low[side] = w->high[side] = kc_expr_const(call->fn->pool, 0);
         if (!call->given[i]) continue;
@@ -70,7 +70,7 @@ static bool read_padding(kc_call *call, int i, window *w) {
     return true;
 }
 
-static bool read_groups(kc_call *call, int i, window *w) {
+static bool read_groups(kc_call *call, int i, sliding *w) {
     kc_function *fn = call->fn;
     w->groups = kc_expr_const(fn->pool, 1);
     if (!call->given[i]) return true;
@@ -96,7 +96,7 @@ static kc_value *read_operand(kc_call *call, int i, const char *layout) {
 }
 
 static bool check_channels(kc_call *call, const kc_type *x, const kc_type *w,
-                           const window *window) {
+                           const sliding *window) {
     kc_function *fn = call->fn;
     const kc_expr *wanted = kc_dims_binary(fn, call->loc, KC_EXPR_MUL, window->groups, w->shape[1]);
     if (!wanted) return false;
@@ -137,7 +137,7 @@ static bool check_kernel(kc_call *call, const kc_type *w) {
 
 // ---- the result
 
-static bool find_extent(kc_call *call, const kc_type *x, const kc_type *w, const window *window,
+static bool find_extent(kc_call *call, const kc_type *x, const kc_type *w, const sliding *window,
                         int side, const kc_expr **extent) {
     kc_function *fn = call->fn;
     *extent = kc_conv2d_extent(fn->pool, x->shape[2 + side], w->shape[2 + side], window->low[side],
@@ -160,7 +160,7 @@ static bool find_extent(kc_call *call, const kc_type *x, const kc_type *w, const
     return false;
 }
 
-static kc_value *build(kc_call *call, kc_value *x, kc_value *w, const window *window,
+static kc_value *build(kc_call *call, kc_value *x, kc_value *w, const sliding *window,
                        const kc_type *type) {
     kc_module *module = call->fn->model->module;
     call->fn->builder.loc = call->loc;
@@ -177,7 +177,7 @@ kc_term kc_call_conv2d(kc_call *call) {
     kc_function *fn = call->fn;
     kc_value *x = read_operand(call, 0, "[N, C, H, W]"),
              *w = read_operand(call, 1, "[O, C / groups, R, S]");
-    window window;
+    sliding window;
     bool good = read_numbers(call, 2, window.step) && read_padding(call, 3, &window) &&
                 read_numbers(call, 4, window.dilation) && read_groups(call, 5, &window);
     if (!x || !w || !good || !kc_contract_same_type(call, x, w)) return kc_term_poison(call->loc);
