@@ -114,7 +114,9 @@ static bool repeats(const kc_layouts *l, const kc_block *block, int d) {
 }
 
 // Which dimensions warps are spread along first: those that are not reduced, because what one warp reduces needs no shared
-// memory; last those along which loads repeat, because every warp would load the same.
+// memory; last those along which loads repeat, because every warp would load the same. The operands of a dot have contexts
+// of their own.
 static int warp_rank(const kc_layouts *l, int d) {
+    if (l->dot) return 0;
     return repeats(l, l->kernel->body, d) ? 2 : reduces(l->kernel->body, d) ? 1 : 0;
 }

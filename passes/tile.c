@@ -155,7 +155,8 @@ static void emit_outputs(kc_tiler *t) {
 
 static bool tile_kernel(kc_pass_context *pass, kc_op *kernel) {
     kc_tiler t = {.pass = pass, .kernel = kernel, .pool = kc_op_pool(kernel), .walked = -1};
-    kc_tiler_collapse(pass, kernel);
+    kc_tiler_find_contraction(&t);
+    kc_tiler_collapse(&t);
     start_body(&t);
     if (!kc_tiler_choose_axes(&t)) return false;
     kc_attr_set_expr(kernel, KC_ATTR_GRID, kc_tiler_steps(&t, false));

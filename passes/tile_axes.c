@@ -29,8 +29,9 @@ static int64_t larger(int64_t a, int64_t b) {
 
 // The tile that would cover the whole axis. A reduced axis that may be empty needs a mask, so it is tiled.
 static int64_t whole(const kc_tiler *t, int a) {
-    int64_t least = t->axes[a].reduced && kc_expr_min_value(t->pool, t->axes[a].extent) < 1 ? 2 : 1;
-    return larger(least, power_of_two_at_least(kc_expr_max_value(t->pool, t->axes[a].extent)));
+    const kc_expr *extent = t->axes[a].part ? t->axes[a].part : t->axes[a].extent;
+    int64_t least = t->axes[a].reduced && kc_expr_min_value(t->pool, extent) < 1 ? 2 : 1;
+    return larger(least, power_of_two_at_least(kc_expr_max_value(t->pool, extent)));
 }
 
 // ---- fast axes -----------------------------------------------------------------------------------------------------
@@ -312,8 +313,24 @@ static int tile_reduction(kc_tiler *t) {
     return warps;
 }
 
+// The axis of the last of these dimensions of the contraction that has more than one element, or -1. What lies between it
+// and the results may drop and add extents of 1.
+static int axis_of(const kc_tiler *t, unsigned dims) {
+    const kc_type *type = &kc_result(t->contraction, 0)->type;
+    int last = -1;
+    for (int d = 0, a = 0; d < type->rank; d++) {
+        if (kc_expr_is_one(type->shape[d])) continue;
+        while (kc_expr_is_one(t->axes[a].extent)) a++;
+        if (dims >> d & 1) last = a;
+        a++;
+    }
+    return last;
+}
+
 static int tile_contraction(kc_tiler *t) {
-    int m = t->n_axes - 3, n = t->n_axes - 2, k = t->n_axes - 1;
+    const kc_contraction *map = kc_tiler_contraction(t->contraction);
+    const kc_type *result = &kc_result(t->contraction, 0)->type;
+    int m = axis_of(t, map->own(result, 0)), n = axis_of(t, map->own(result, 1)), k = t->n_axes - 1;
     int64_t wish[3] = {64, 64, 16};
     const kc_attr *tile = kc_attr_get(t->kernel, KC_ATTR_TILE);
     for (int i = 0; tile && i < 3 && i < tile->count; i++) wish[i] = tile->integers[i];
@@ -403,8 +420,13 @@ static void axes_of_output(kc_tiler *t) {
     const kc_type *type = &kc_operand(t->source->last, 0)->type;
     for (int d = 0; d < type->rank; d++) add_axis(t, type->shape[d], false);
     if (!t->contraction) return;
-    const kc_type *a = &kc_operand(t->contraction, 0)->type;
-    add_axis(t, a->shape[a->rank - 1 - (kc_attr_int(t->contraction, KC_ATTR_TRANSPOSE_A, 0) != 0)], true);
+    add_axis(t, kc_tiler_depth(t), true);
+    const kc_contraction *map = kc_tiler_contraction(t->contraction);
+    const kc_expr *parts = map->parts ? map->parts(t->contraction) : kc_expr_const(t->pool, 1);
+    if (kc_expr_is_one(parts)) return;
+    kc_axis *row = &t->axes[axis_of(t, 1u << map->row)];
+    row->parts = parts;
+    row->part = kc_expr_binary(t->pool, KC_EXPR_FLOORDIV, row->extent, parts);
 }
 
 bool kc_tiler_choose_axes(kc_tiler *t) {

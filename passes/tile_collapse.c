@@ -1,7 +1,8 @@
 // Neighbouring axes that every buffer of a kernel walks through as if they were one become one. Nothing moves: arguments
 // are seen in another shape, and the constants, broadcasts and reductions between them follow.
 //
-// It applies to kernels of elementwise ops, broadcasts, reshapes by extents of 1 and reductions; others keep their axes.
+// It applies to kernels of elementwise ops, broadcasts, reshapes by extents of 1, reductions, and contractions whose index
+// map copes with joined dimensions (their space goes on with what is summed over); others keep their axes.
 #include "passes/tiler.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@ enum { NO_AXIS = -1 };
 
 // Of each dimension: the axis it runs along; unit(a) for an extent of 1 that is repeated along axis a; NO_AXIS.
 typedef struct {
-    bool known;
+    bool known, fixed; // fixed: keeps its shape
     int axis[KC_MAX_RANK];
 } axis_map;
 
@@ -23,6 +24,8 @@ typedef struct {
     kc_expr_pool *pool;
     kc_block *body;
     const kc_type *space;
+    const kc_op *contraction;
+    unsigned follow; // factors of the contraction whose dimensions are axes of the space; others keep their shape
     bool reduced[KC_MAX_RANK];
     bool merge[KC_MAX_RANK]; // axis a with axis a + 1
 } collapser;
@@ -82,11 +85,34 @@ static bool through_reduce(collapser *c, kc_op *op, const int *axis) {
     return true;
 }
 
+// Nothing above v changes its shape. False: some of it was to do so.
+static bool fix(collapser *c, kc_value *v) {
+    axis_map *map = map_of(c, v);
+    if (map->fixed || v->type.rank == 0) return true;
+    if (map->known) return false;
+    map->fixed = true;
+    for (int i = 0; v->def && i < v->def->n_operands; i++)
+        if (!fix(c, kc_operand(v->def, i))) return false;
+    return true;
+}
+
+static bool through_contraction(collapser *c, kc_op *op) {
+    const kc_contraction *contraction = kc_tiler_contraction(op);
+    for (int i = 0; i < 2; i++) {
+        int axes[KC_MAX_RANK];
+        if (!(c->follow >> i & 1)) continue;
+        contraction->along(op, i, axes);
+        if (!propagate(c, kc_operand(op, contraction->operand[i]), axes)) return false;
+    }
+    return true;
+}
+
 // Every value must be asked for along one set of axes.
 static bool propagate(collapser *c, kc_value *v, const int *axis) {
     axis_map *map = map_of(c, v);
     int parallel[KC_MAX_RANK];
-    if (v->def && kc_op_has(v->def, KC_REDUCTION)) {
+    if (map->fixed) return false;
+    if (v->def && kc_op_row(v->def)->traits & (KC_REDUCTION | KC_CONTRACTION)) {
         if (!at_parallel_axes(c, axis, parallel)) return false;
         axis = parallel;
     }
@@ -99,6 +125,7 @@ static bool propagate(collapser *c, kc_value *v, const int *axis) {
     if (op->code == KC_OP_RESHAPE) return through_reshape(c, op, axis);
     if (op->code == KC_OP_BROADCAST) return through_broadcast(c, op, axis);
     if (kc_op_has(op, KC_REDUCTION)) return through_reduce(c, op, axis);
+    if (kc_op_has(op, KC_CONTRACTION)) return through_contraction(c, op);
     if (op->code == KC_OP_IOTA) {
         int a = axis[kc_attr_int(op, KC_ATTR_AXIS, 0)];
         if (a > 0) c->merge[a - 1] = false;
@@ -194,10 +221,11 @@ static void rewrite(collapser *c) {
 
 // ---- the space ---------------------------------------------------------------------------------------------------------
 
-static bool find_space(collapser *c) {
-    c->space = &kc_operand(c->body->last, 0)->type;
+static bool find_space(collapser *c, const kc_tiler *t) {
+    c->space = t->contraction ? &t->space : &kc_operand(c->body->last, 0)->type;
+    c->contraction = t->contraction;
+    for (int a = 0; t->contraction && a < t->space.rank; a++) c->reduced[a] = a >= t->n_parallel;
     KC_FOR_OPS(op, c->body) {
-        if (kc_op_has(op, KC_CONTRACTION)) return false;
         if (!kc_op_has(op, KC_REDUCTION)) continue;
         const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
         c->space = &kc_operand(op, 0)->type;
@@ -212,7 +240,7 @@ static bool find_space(collapser *c) {
 
 // The axes of a result: those of the space, or the parallel ones.
 static bool result_axes(collapser *c, const kc_type *type, int *axis) {
-    if (kc_type_same_shape(c->pool, type, c->space)) {
+    if (!c->contraction && kc_type_same_shape(c->pool, type, c->space)) {
         for (int d = 0; d < type->rank; d++) axis[d] = d;
         return true;
     }
@@ -227,23 +255,46 @@ static bool result_axes(collapser *c, const kc_type *type, int *axis) {
     return true;
 }
 
-void kc_tiler_collapse(kc_pass_context *pass, kc_op *kernel) {
-    collapser c = {.pass = pass, .pool = kc_op_pool(kernel), .body = kernel->body};
-    if (!find_space(&c)) return;
-    kc_type space = *c.space; // types are rewritten below
-    c.space = &space;
-    kc_op *yield = c.body->last;
-    for (int i = 0; i < c.body->n_args; i++) c.body->args[i]->data = NULL;
-    KC_FOR_OPS(op, c.body)
+static bool find_axes(collapser *c) {
+    kc_op *yield = c->body->last;
+    for (int i = 0; i < c->body->n_args; i++) c->body->args[i]->data = NULL;
+    KC_FOR_OPS(op, c->body)
         for (int i = 0; i < op->n_results; i++) kc_result(op, i)->data = NULL;
-    int first_output = c.body->n_args - yield->n_operands;
+    for (int i = 0; c->contraction && i < 2; i++)
+        if (!(c->follow >> i & 1) && !fix(c, kc_operand(c->contraction, kc_tiler_contraction(c->contraction)->operand[i]))) return false;
+    int first_output = c->body->n_args - yield->n_operands;
     for (int i = 0; i < yield->n_operands; i++) {
         int axis[KC_MAX_RANK];
-        kc_value *output = c.body->args[first_output + i];
-        if (!result_axes(&c, &output->type, axis) || !propagate(&c, kc_operand(yield, i), axis) || !propagate(&c, output, axis)) return;
+        kc_value *output = c->body->args[first_output + i];
+        if (!result_axes(c, &output->type, axis) || !propagate(c, kc_operand(yield, i), axis) || !propagate(c, output, axis)) return false;
     }
+    return true;
+}
+
+static bool collapse(kc_tiler *t, unsigned follow, bool wants_parallel) {
+    collapser c = {.pass = t->pass, .pool = t->pool, .body = t->kernel->body, .follow = follow};
+    if (!find_space(&c, t) || !find_axes(&c)) return false;
+    kc_type space = *c.space; // types are rewritten below
+    c.space = &space;
     for (int i = 0; i < c.body->n_args; i++) restrict_merges(&c, c.body->args[i]);
     KC_FOR_OPS(op, c.body)
         for (int i = 0; i < op->n_results; i++) restrict_merges(&c, kc_result(op, i));
-    rewrite(&c);
+    bool joined = !wants_parallel;
+    for (int a = 0; a + 1 < space.rank; a++) joined = joined || (c.merge[a] && !c.reduced[a]);
+    if (joined) rewrite(&c);
+    return joined;
+}
+
+// Following a factor may forbid what is possible without it: the way that follows most factors is taken, among those that
+// join axes of the result if there are any.
+void kc_tiler_collapse(kc_tiler *t) {
+    const kc_contraction *contraction = t->contraction ? kc_tiler_contraction(t->contraction) : NULL;
+    int axes[KC_MAX_RANK];
+    unsigned most = 0;
+    if (contraction && !contraction->along) return;
+    for (int i = 0; contraction && i < 2; i++)
+        if (contraction->along(t->contraction, i, axes)) most |= 1u << i;
+    for (int wants_parallel = 1; wants_parallel >= 0; wants_parallel--)
+        for (unsigned left = most + 1; left > 0; left--)
+            if (((left - 1) & ~most) == 0 && collapse(t, left - 1, wants_parallel)) return;
 }

@@ -61,8 +61,14 @@ kc_value *kc_tiler_widen(kc_tiler *t, kc_value *v, unsigned axes) {
     return kc_build_elementwise(&t->build, KC_OP_SELECT, 3, (kc_value *[]){always, v, v});
 }
 
+static const kc_expr *span_of(const kc_axis *axis) {
+    return axis->part ? axis->part : axis->extent;
+}
+
 const kc_expr *kc_tiler_tiles(kc_tiler *t, int a) {
-    return kc_expr_cdiv(t->pool, t->axes[a].extent, kc_expr_const(t->pool, t->axes[a].tile));
+    const kc_axis *axis = &t->axes[a];
+    const kc_expr *tiles = kc_expr_cdiv(t->pool, span_of(axis), kc_expr_const(t->pool, axis->tile));
+    return axis->part ? kc_expr_mul(t->pool, tiles, axis->parts) : tiles;
 }
 
 // The programs or steps side by side along the axis: of the walked one each takes several tiles.
@@ -82,14 +88,14 @@ const kc_expr *kc_tiler_steps(kc_tiler *t, bool reduced) {
 // an axis that is held whole is looked at all the same.
 static bool always_inside(const kc_tiler *t, const kc_axis *axis) {
     if (axis->slot < 0) return true;
-    if (kc_expr_divisor(t->pool, axis->extent) % axis->tile != 0) return false;
+    if (kc_expr_divisor(t->pool, span_of(axis)) % axis->tile != 0) return false;
     return !(axis->reduced && t->rows_whole) || kc_expr_min_value(t->pool, axis->extent) > 0;
 }
 
 // Offsets inside the extent: local < min(extent - base, tile). NULL when the tile always fits.
 static kc_value *mask_of(kc_tiler *t, const kc_axis *axis) {
     if (always_inside(t, axis)) return NULL;
-    kc_value *left = kc_tiler_sym(t, axis->extent);
+    kc_value *left = kc_tiler_sym(t, span_of(axis));
     if (axis->base) left = kc_build_binary(&t->build, KC_OP_SUB, left, axis->base);
     left = kc_build_binary(&t->build, KC_OP_MIN, left, kc_tiler_int(t, KC_i64, axis->tile));
     return kc_build_binary(&t->build, KC_OP_LT, axis->local, kc_build_cast(&t->build, left, KC_i32));
@@ -104,11 +110,24 @@ void kc_tiler_make_offsets(kc_tiler *t) {
     }
 }
 
+// The part that a tile lies in, and the tile's number inside it.
+static kc_value *open_part(kc_tiler *t, kc_axis *axis, kc_value *index) {
+    const kc_expr *each = kc_expr_cdiv(t->pool, axis->part, kc_expr_const(t->pool, axis->tile));
+    axis->number = index;
+    if (!index || kc_expr_is_one(each)) return NULL;
+    axis->number = kc_build_binary(&t->build, KC_OP_FLOORDIV, index, kc_tiler_sym(t, each));
+    return kc_build_binary(&t->build, KC_OP_MOD, index, kc_tiler_sym(t, each));
+}
+
 void kc_tiler_open_axis(kc_tiler *t, int a, kc_value *index) {
     kc_axis *axis = &t->axes[a];
+    if (axis->part) index = open_part(t, axis, index);
     axis->base = index;
     if (index && axis->tile != 1) axis->base = kc_build_binary(&t->build, KC_OP_MUL, index, kc_tiler_int(t, KC_i64, axis->tile));
     axis->mask = mask_of(t, axis);
+    if (!axis->number) return;
+    kc_value *first = kc_build_binary(&t->build, KC_OP_MUL, axis->number, kc_tiler_sym(t, axis->part));
+    axis->base = axis->base ? kc_build_binary(&t->build, KC_OP_ADD, axis->base, first) : first;
 }
 
 static bool any_before(kc_tiler *t, int a, bool reduced) {

@@ -11,12 +11,14 @@
 // One axis of the kernel's iteration space.
 typedef struct {
     const kc_expr *extent;
+    const kc_expr *part, *parts; // it is a row of `parts` of extent `part`, and no tile spans two; NULL: it is one
     int64_t tile;     // elements a program (or a loop step) covers; 1: not tiled
     bool reduced;     // opened by reductions; else split over programs
     int slot;         // dimension of this axis in tile types; -1 when the tile is 1
     kc_value *base;   // first index of the current tile, i64 scalar; NULL is 0
     kc_value *local;  // offsets inside the tile, an iota; NULL is 0
     kc_value *mask;   // which offsets are inside the extent; NULL: all
+    kc_value *number; // of the part that the tile lies in, i64 scalar; NULL is 0
 } kc_axis;
 
 // The index along one dimension of a tensor: base + local.
@@ -57,6 +59,8 @@ typedef struct {
     kc_scalar_memo *scalars;
     int n_scalars, scalars_capacity;
     kc_op *reduction, *contraction; // the first of each in the source, or NULL
+    kc_type space;            // of the contraction, before axes were joined: the result's dimensions, then those summed over
+    int n_parallel;           // dimensions of the result in it
     int *levels;              // by op order of the source: how many reductions in a row lead to it
 } kc_tiler;
 
@@ -64,7 +68,7 @@ typedef struct {
 bool kc_tiler_shares_memory(const kc_tiler *); // an output may occupy an input's memory
 
 // ---- tile_collapse.c: fewer axes, where memory allows; changes the tensor form
-void kc_tiler_collapse(kc_pass_context *, kc_op *kernel);
+void kc_tiler_collapse(kc_tiler *);
 
 // ---- tile_axes.c: the iteration space, tile extents and warps of a kernel
 bool kc_tiler_choose_axes(kc_tiler *);
@@ -119,10 +123,33 @@ typedef struct { kc_value *value, *mask; bool none; } kc_change;
 // The value at the coordinates, as the next content of a buffer that holds `old` there; old NULL: of any buffer.
 kc_change kc_tiler_change(kc_tiler *, kc_value *, const kc_value *old, const kc_coord *);
 
-// ---- tile_reduce.c and tile_matmul.c
+// ---- tile_contract.c: contractions. Each is a product of two factors: 0 varies along the rows of a block of the result,
+// 1 along its columns, both along k, which stands for all dimensions that are summed over.
+typedef struct {
+    kc_value *value;          // the operand
+    kc_coord at[KC_MAX_RANK]; // its coordinates
+    kc_value *predicate;      // where there is such an element; elsewhere it is 0. NULL: everywhere
+} kc_factor;
+
+typedef struct {
+    int operand[2];                                           // which operands the factors are
+    void (*space)(const kc_op *, kc_type *);                  // appends the dimensions summed over to the result's
+    unsigned (*own)(const kc_type *result, int factor);       // dimensions of the result that the factor varies along
+    kc_factor (*factor)(kc_tiler *, kc_op *, int factor, const kc_coord *result, kc_coord k);
+    const kc_expr *(*parts)(const kc_op *);                   // into how many parts dimension `row` falls; NULL: one
+    int row;
+    bool (*along)(const kc_op *, int factor, int *axes);      // which dimensions of the space the factor's are, -1: none of
+                                                              // them. False (or no function): it keeps its shape
+} kc_contraction;
+const kc_contraction *kc_tiler_contraction(const kc_op *);
+extern const kc_contraction kc_tiler_conv2d;                  // tile_conv.c
+void kc_tiler_find_contraction(kc_tiler *);                   // sets contraction, space and n_parallel
+const kc_expr *kc_tiler_depth(const kc_tiler *);              // the extent of k
+kc_value *kc_tiler_emit_contraction(kc_tiler *, kc_op *, const kc_coord *, kc_value *predicate);
+
+// ---- tile_reduce.c
 void kc_tiler_emit_reductions(kc_tiler *);
 kc_value *kc_tiler_emit_reduce(kc_tiler *, kc_op *, int result, const kc_coord *);
-kc_value *kc_tiler_emit_matmul(kc_tiler *, kc_op *, const kc_coord *, kc_value *predicate);
 kc_value *kc_tiler_begin_range(kc_tiler *, kc_value *lower, kc_value *upper, int n, kc_value *const *init, kc_op **loop);
 kc_value *kc_tiler_begin_loop(kc_tiler *, const kc_expr *steps, int n, kc_value *const *init, kc_op **loop); // from 0
 void kc_tiler_end_loop(kc_tiler *, kc_op *loop, int n, kc_value *const *next);

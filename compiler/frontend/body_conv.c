@@ -9,7 +9,7 @@ enum { HEIGHT = 0, WIDTH = 1 };
 typedef struct {
     int64_t step[2], dilation[2];
     const kc_expr *low[2], *high[2], *groups;
-} sliding;
+} window;
 
 static const char *const sides[] = {"height", "width"};
 
@@ -49,7 +49,7 @@ static const kc_expr *read_amount(kc_call *call, const kc_ast *ast) {
     return NULL;
 }
 
-static bool read_padding(kc_call *call, int i, sliding *w) {
+static bool read_padding(kc_call *call, int i, window *w) {
     for (int side = HEIGHT; side <= WIDTH; side++) {
         w->low[side] = w->high[side] = kc_expr_const(call->fn->pool, 0);
         if (!call->given[i]) continue;
@@ -70,7 +70,7 @@ static bool read_padding(kc_call *call, int i, sliding *w) {
     return true;
 }
 
-static bool read_groups(kc_call *call, int i, sliding *w) {
+static bool read_groups(kc_call *call, int i, window *w) {
     kc_function *fn = call->fn;
     w->groups = kc_expr_const(fn->pool, 1);
     if (!call->given[i]) return true;
@@ -96,19 +96,19 @@ static kc_value *read_operand(kc_call *call, int i, const char *layout) {
 }
 
 static bool check_channels(kc_call *call, const kc_type *x, const kc_type *w,
-                           const sliding *window) {
+                           const window *view) {
     kc_function *fn = call->fn;
-    const kc_expr *wanted = kc_dims_binary(fn, call->loc, KC_EXPR_MUL, window->groups, w->shape[1]);
+    const kc_expr *wanted = kc_dims_binary(fn, call->loc, KC_EXPR_MUL, view->groups, w->shape[1]);
     if (!wanted) return false;
     if (!kc_expr_known_equal(fn->pool, x->shape[1], wanted)) {
         KC_CALL_ERROR(call, call->loc,
                       "conv2d of %s and %s with groups=%s: x has %s channels, w "
                       "takes %s",
-                      kc_types_text(fn, x), kc_types_text(fn, w), kc_dims_text(fn, window->groups),
+                      kc_types_text(fn, x), kc_types_text(fn, w), kc_dims_text(fn, view->groups),
                       kc_dims_text(fn, x->shape[1]), kc_dims_text(fn, wanted));
         return false;
     }
-    const kc_expr *rest = kc_dims_binary(fn, call->loc, KC_EXPR_MOD, w->shape[0], window->groups);
+    const kc_expr *rest = kc_dims_binary(fn, call->loc, KC_EXPR_MOD, w->shape[0], view->groups);
     if (!rest) return false;
     if (kc_expr_known_equal(fn->pool, rest, kc_expr_const(fn->pool, 0))) return true;
     KC_CALL_ERROR(call, call->loc,
@@ -116,7 +116,7 @@ static bool check_channels(kc_call *call, const kc_type *x, const kc_type *w,
                       ? "conv2d: the %s output channels of w do not fall into %s equal groups"
                       : "conv2d: cannot show that the %s output channels of w fall into %s equal "
                         "groups: write facts in 'dims'",
-                  kc_dims_text(fn, w->shape[0]), kc_dims_text(fn, window->groups));
+                  kc_dims_text(fn, w->shape[0]), kc_dims_text(fn, view->groups));
     return false;
 }
 
@@ -137,11 +137,11 @@ static bool check_kernel(kc_call *call, const kc_type *w) {
 
 // ---- the result
 
-static bool find_extent(kc_call *call, const kc_type *x, const kc_type *w, const sliding *window,
+static bool find_extent(kc_call *call, const kc_type *x, const kc_type *w, const window *view,
                         int side, const kc_expr **extent) {
     kc_function *fn = call->fn;
-    *extent = kc_conv2d_extent(fn->pool, x->shape[2 + side], w->shape[2 + side], window->low[side],
-                               window->high[side], window->step[side], window->dilation[side]);
+    *extent = kc_conv2d_extent(fn->pool, x->shape[2 + side], w->shape[2 + side], view->low[side],
+                               view->high[side], view->step[side], view->dilation[side]);
     if (!*extent) {
         KC_CALL_ERROR(call, call->loc, "conv2d: the %s of the result is too large an expression",
                       sides[side]);
@@ -154,22 +154,22 @@ static bool find_extent(kc_call *call, const kc_type *x, const kc_type *w, const
                   "conv2d: a kernel of %s %s%s is larger than its input of %s with "
                   "padding %s and %s",
                   sides[side], kc_dims_text(fn, w->shape[2 + side]),
-                  window->dilation[side] > 1 ? ", dilated," : "",
-                  kc_dims_text(fn, x->shape[2 + side]), kc_dims_text(fn, window->low[side]),
-                  kc_dims_text(fn, window->high[side]));
+                  view->dilation[side] > 1 ? ", dilated," : "",
+                  kc_dims_text(fn, x->shape[2 + side]), kc_dims_text(fn, view->low[side]),
+                  kc_dims_text(fn, view->high[side]));
     return false;
 }
 
-static kc_value *build(kc_call *call, kc_value *x, kc_value *w, const sliding *window,
+static kc_value *build(kc_call *call, kc_value *x, kc_value *w, const window *view,
                        const kc_type *type) {
     kc_module *module = call->fn->model->module;
     call->fn->builder.loc = call->loc;
     kc_value *result = kc_build_1(&call->fn->builder, KC_OP_CONV2D, *type, 2, (kc_value *[]){x, w});
-    kc_attr_set_ints(module, result->def, KC_ATTR_STEPS, 2, window->step);
-    kc_attr_set_exprs(module, result->def, KC_ATTR_LOW, 2, window->low);
-    kc_attr_set_exprs(module, result->def, KC_ATTR_HIGH, 2, window->high);
-    kc_attr_set_ints(module, result->def, KC_ATTR_DILATION, 2, window->dilation);
-    kc_attr_set_expr(result->def, KC_ATTR_GROUPS, window->groups);
+    kc_attr_set_ints(module, result->def, KC_ATTR_STEPS, 2, view->step);
+    kc_attr_set_exprs(module, result->def, KC_ATTR_LOW, 2, view->low);
+    kc_attr_set_exprs(module, result->def, KC_ATTR_HIGH, 2, view->high);
+    kc_attr_set_ints(module, result->def, KC_ATTR_DILATION, 2, view->dilation);
+    kc_attr_set_expr(result->def, KC_ATTR_GROUPS, view->groups);
     return result;
 }
 
@@ -177,17 +177,17 @@ kc_term kc_call_conv2d(kc_call *call) {
     kc_function *fn = call->fn;
     kc_value *x = read_operand(call, 0, "[N, C, H, W]"),
              *w = read_operand(call, 1, "[O, C / groups, R, S]");
-    sliding window;
-    bool good = read_numbers(call, 2, window.step) && read_padding(call, 3, &window) &&
-                read_numbers(call, 4, window.dilation) && read_groups(call, 5, &window);
+    window view;
+    bool good = read_numbers(call, 2, view.step) && read_padding(call, 3, &view) &&
+                read_numbers(call, 4, view.dilation) && read_groups(call, 5, &view);
     if (!x || !w || !good || !kc_contract_same_type(call, x, w)) return kc_term_poison(call->loc);
-    if (!check_channels(call, &x->type, &w->type, &window) || !check_kernel(call, &w->type))
+    if (!check_channels(call, &x->type, &w->type, &view) || !check_kernel(call, &w->type))
         return kc_term_poison(call->loc);
     const kc_expr *shape[4] = {x->type.shape[0], w->type.shape[0]};
     for (int side = HEIGHT; side <= WIDTH; side++)
-        if (!find_extent(call, &x->type, &w->type, &window, side, &shape[2 + side]))
+        if (!find_extent(call, &x->type, &w->type, &view, side, &shape[2 + side]))
             return kc_term_poison(call->loc);
     kc_type type = kc_type_tensor(kc_contract_result(x->type.elem), 4, shape);
     if (!kc_types_check(fn, call->loc, &type)) return kc_term_poison(call->loc);
-    return kc_term_tensor(build(call, x, w, &window, &type), call->loc);
+    return kc_term_tensor(build(call, x, w, &view, &type), call->loc);
 }
