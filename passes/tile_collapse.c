@@ -235,6 +235,8 @@ static bool find_space(collapser *c, const kc_tiler *t) {
     // An extent of 1 may come and go between the reductions and the results: such axes stay by themselves.
     for (int a = 0; a + 1 < c->space->rank; a++)
         c->merge[a] = c->reduced[a] == c->reduced[a + 1] && !kc_expr_is_one(c->space->shape[a]) && !kc_expr_is_one(c->space->shape[a + 1]);
+    for (int a = 0; t->contraction && a < t->n_parallel; a++)
+        if (a != kc_tiler_contraction(t->contraction)->joins) c->merge[a] = false;
     return c->space->rank > 1;
 }
 

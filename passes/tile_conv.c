@@ -179,5 +179,5 @@ static bool along(const kc_op *op, int i, int *axes) {
 }
 
 const kc_contraction kc_tiler_conv2d = {
-    .operand = {1, 0}, .space = space, .own = own, .factor = factor, .parts = parts, .row = O, .along = along,
+    .operand = {1, 0}, .space = space, .own = own, .factor = factor, .parts = parts, .row = O, .joins = P, .along = along,
 };

@@ -138,8 +138,9 @@ typedef struct {
     kc_factor (*factor)(kc_tiler *, kc_op *, int factor, const kc_coord *result, kc_coord k);
     const kc_expr *(*parts)(const kc_op *);                   // into how many parts dimension `row` falls; NULL: one
     int row;
+    int joins;                                                // the dimension of the result that may be joined with the next
     bool (*along)(const kc_op *, int factor, int *axes);      // which dimensions of the space the factor's are, -1: none of
-                                                              // them. False (or no function): it keeps its shape
+                                                              // them. False: it keeps its shape. No function: all keep theirs
 } kc_contraction;
 const kc_contraction *kc_tiler_contraction(const kc_op *);
 extern const kc_contraction kc_tiler_conv2d;                  // tile_conv.c
