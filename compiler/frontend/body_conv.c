@@ -20,7 +20,8 @@ static const kc_ast *entry(kc_call *call, int i, int side) {
     const kc_ast *ast = call->given[i];
     if (ast->kind != KC_AST_LIST) return ast;
     if (ast->count == 2) return ast->args[side].value;
-    KC_CALL_ERROR(call, ast->loc, "'%s' has %d entries; expected one number or [height, width]",
+    KC_CALL_ERROR(call, ast->loc,
+                  "'%s' of conv2d has %d entries; expected one number or [height, width]",
                   call->names[i], ast->count);
     return NULL;
 }
@@ -30,10 +31,10 @@ static bool read_numbers(kc_call *call, int i, int64_t out[2]) {
         out[side] = 1;
         if (!call->given[i]) continue;
         const kc_ast *ast = entry(call, i, side);
-        const char *what = kc_arena_printf(call->fn->arena, "'%s'", call->names[i]);
+        const char *what = kc_arena_printf(call->fn->arena, "'%s' of conv2d", call->names[i]);
         if (!ast || !kc_call_int(call, ast, what, &out[side])) return false;
         if (out[side] >= 1 && out[side] <= INT32_MAX) continue;
-        KC_CALL_ERROR(call, ast->loc, "'%s' must be at least 1 and fit i32, seen %lld",
+        KC_CALL_ERROR(call, ast->loc, "'%s' of conv2d must be at least 1 and fit i32, not %lld",
                       call->names[i], (long long)out[side]);
         return false;
     }
@@ -76,11 +77,12 @@ static bool read_groups(kc_call *call, int i, window *w) {
     if (!call->given[i]) return true;
     w->groups = kc_dims_eval(fn, call->given[i], true);
     if (!w->groups || kc_expr_min_value(fn->pool, w->groups) >= 1) return w->groups;
-    KC_CALL_ERROR(call, kc_call_loc(call, i),
-                  kc_expr_is_const(w->groups, NULL)
-                      ? "'groups' must be at least 1, seen %s"
-                      : "'groups' must be at least 1; %s may be less: write facts in 'dims'",
-                  kc_dims_text(fn, w->groups));
+    KC_CALL_ERROR(
+        call, kc_call_loc(call, i),
+        kc_expr_is_const(w->groups, NULL)
+            ? "'groups' of conv2d must be at least 1, not %s"
+            : "'groups' of conv2d must be at least 1; %s may be less: write facts in 'dims'",
+        kc_dims_text(fn, w->groups));
     return false;
 }
 
@@ -90,13 +92,13 @@ static kc_value *read_operand(kc_call *call, int i, const char *layout) {
     kc_value *value = kc_call_tensor(call, i);
     if (!value || !kc_contract_operand(call, i, value)) return NULL;
     if (value->type.rank == 4) return value;
-    KC_CALL_ERROR(call, kc_call_loc(call, i), "'%s' of conv2d has four dimensions, %s; this is %s",
+    KC_CALL_ERROR(call, kc_call_loc(call, i),
+                  "'%s' of conv2d must have four dimensions, %s, not %s: reshape gives it others",
                   call->names[i], layout, kc_types_text(call->fn, &value->type));
     return NULL;
 }
 
-static bool check_channels(kc_call *call, const kc_type *x, const kc_type *w,
-                           const window *view) {
+static bool check_channels(kc_call *call, const kc_type *x, const kc_type *w, const window *view) {
     kc_function *fn = call->fn;
     const kc_expr *wanted = kc_dims_binary(fn, call->loc, KC_EXPR_MUL, view->groups, w->shape[1]);
     if (!wanted) return false;
@@ -175,12 +177,12 @@ static kc_value *build(kc_call *call, kc_value *x, kc_value *w, const window *vi
 
 kc_term kc_call_conv2d(kc_call *call) {
     kc_function *fn = call->fn;
-    kc_value *x = read_operand(call, 0, "[N, C, H, W]"),
-             *w = read_operand(call, 1, "[O, C / groups, R, S]");
+    kc_value *x = read_operand(call, 0, "[N, C, H, W]");
+    kc_value *w = x ? read_operand(call, 1, "[O, C / groups, R, S]") : NULL;
     window view;
-    bool good = read_numbers(call, 2, view.step) && read_padding(call, 3, &view) &&
+    bool good = w && read_numbers(call, 2, view.step) && read_padding(call, 3, &view) &&
                 read_numbers(call, 4, view.dilation) && read_groups(call, 5, &view);
-    if (!x || !w || !good || !kc_contract_same_type(call, x, w)) return kc_term_poison(call->loc);
+    if (!good || !kc_contract_same_type(call, x, w)) return kc_term_poison(call->loc);
     if (!check_channels(call, &x->type, &w->type, &view) || !check_kernel(call, &w->type))
         return kc_term_poison(call->loc);
     const kc_expr *shape[4] = {x->type.shape[0], w->type.shape[0]};
