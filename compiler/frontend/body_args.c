@@ -100,11 +100,13 @@ const char *kc_call_string(kc_call *call, int i, const char *otherwise) {
 }
 
 bool kc_call_int(kc_call *call, const kc_ast *ast, const char *what, int64_t *out) {
-    const kc_expr *expr = kc_dims_eval(call->fn, ast, true);
-    if (!expr) return false;
-    if (kc_expr_is_const(expr, out)) return true;
+    bool literal = ast->kind == KC_AST_FLOAT || ast->kind == KC_AST_BOOL ||
+                   ast->kind == KC_AST_STRING || ast->kind == KC_AST_LIST;
+    const kc_expr *expr = literal ? NULL : kc_dims_eval(call->fn, ast, true);
+    if (!expr && !literal) return false;
+    if (expr && kc_expr_is_const(expr, out)) return true;
     KC_CALL_ERROR(call, ast->loc, "%s must be an integer that stands in the model, not %s", what,
-                  kc_dims_text(call->fn, expr));
+                  expr ? kc_dims_text(call->fn, expr) : kc_ast_text(call->fn->arena, ast));
     return false;
 }
 
