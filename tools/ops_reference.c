@@ -115,6 +115,14 @@ static int print_row(const row *r) {
     return print_examples(r);
 }
 
+// One line a group: what there is, at a glance.
+static void print_contents(void) {
+    for (int i = 0; i < N_ROWS; i++)
+        if (rows[i].group) printf("%s\n**%s**", i ? "\n" : "", rows[i].group);
+        else printf(" `%s`", rows[i].name ? rows[i].name : rows[i].signature);
+    printf("\n");
+}
+
 int main(void) {
     int trouble = 0;
     read_examples();
@@ -132,6 +140,7 @@ int main(void) {
            "simulated GPU. Values of six\ndigits or more are rounded to what stands there, shorter "
            "ones "
            "are exact.\n");
+    print_contents();
     for (int i = 0; i < N_ROWS; i++)
         trouble += print_row(&rows[i]);
     for (int i = 0; i < n_examples; i++) {
