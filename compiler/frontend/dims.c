@@ -82,8 +82,8 @@ static void add_factor(kc_function *fn, kc_dim *dim, int64_t factor, kc_loc loc)
     }
     int64_t multiple = dim->facts.multiple_of / a * factor;
     if (multiple > MAX_FACT)
-        KC_FN_ERROR(fn, loc, "'%s' would have to be a multiple of %lld", dim->name,
-                    (long long)multiple);
+        KC_FN_ERROR(fn, loc, "'%s' would have to be a multiple of %lld; at most %d is allowed",
+                    dim->name, (long long)multiple, (int)MAX_FACT);
     else dim->facts.multiple_of = multiple;
 }
 
