@@ -272,6 +272,82 @@ static value *layernorm(kc_interp *m, const kc_op *op) {
     return finish(&f, binary(&f, KC_OP_ADD, normalised(&f, centred), parameter(&f, 2)));
 }
 
+// ---- factors along the last dimension -----------------------------------------------------------
+
+// Half 0 or 1 of the last dimension.
+static value *half(formula *f, value *x, int which) {
+    int last = x->rank - 1;
+    int64_t shape[KC_MAX_RANK], to[KC_MAX_RANK], from[KC_MAX_RANK];
+    for (int d = 0; d <= last; d++)
+        shape[d] = x->shape[d];
+    shape[last] /= 2;
+    value *r = keep(f, kc_interp_make(f->m, f->op, x->elem, x->rank, shape));
+    kc_interp_strides(x->rank, shape, to);
+    kc_interp_strides(x->rank, x->shape, from);
+    int64_t start = which * shape[last];
+    kc_interp_copy(x->rank, shape, r->f, to, x->f + start, from);
+    if (!x->e) return r;
+    kc_interp_add_bounds(f->m, f->op, r);
+    kc_interp_copy(x->rank, shape, r->e, to, x->e + start, from);
+    return r;
+}
+
+static void put_half(formula *f, value *whole, const value *x, int which) {
+    int64_t to[KC_MAX_RANK], from[KC_MAX_RANK], start = which * x->shape[x->rank - 1];
+    kc_interp_strides(x->rank, x->shape, from);
+    kc_interp_strides(x->rank, whole->shape, to);
+    kc_interp_copy(x->rank, x->shape, whole->f + start, to, x->f, from);
+    if (!x->e) return;
+    kc_interp_add_bounds(f->m, f->op, whole);
+    kc_interp_copy(x->rank, x->shape, whole->e + start, to, x->e, from);
+}
+
+static value *rope(kc_interp *m, const kc_op *op) {
+    formula f = {.m = m, .op = op};
+    value *x = operand(&f, 0), *cosine = operand(&f, 1), *sine = operand(&f, 2);
+    if (x->shape[x->rank - 1] % 2)
+        kc_interp_fail(m, op, "rope: the last dimension of %lld has no halves",
+                       (long long)x->shape[x->rank - 1]);
+    value *x1 = half(&f, x, 0), *x2 = half(&f, x, 1);
+    value *left = binary(&f, KC_OP_SUB, times(&f, x1, cosine), times(&f, x2, sine));
+    value *right = binary(&f, KC_OP_ADD, times(&f, x2, cosine), times(&f, x1, sine));
+    value *whole = keep(&f, kc_interp_make(m, op, x->elem, x->rank, x->shape));
+    put_half(&f, whole, left, 0);
+    put_half(&f, whole, right, 1);
+    return finish(&f, whole);
+}
+
+// The scale of each element: one for a block of neighbours, then NumPy's broadcasting.
+static value *scales(formula *f) {
+    value *scale = operand(f, 1);
+    int64_t block = kc_attr_int(f->op, KC_ATTR_BLOCK, 0), shape[KC_MAX_RANK];
+    int last = scale->rank - 1;
+    if (last < 0 || block < 2 || scale->shape[last] == 1) return spread(f, scale);
+    for (int d = 0; d <= last; d++)
+        shape[d] = scale->shape[d];
+    shape[last] *= block;
+    value *each = keep(f, kc_interp_make(f->m, f->op, scale->elem, scale->rank, shape));
+    if (scale->e) kc_interp_add_bounds(f->m, f->op, each);
+    for (int64_t i = 0; i < each->n; i++) {
+        each->f[i] = scale->f[i / block];
+        if (scale->e) each->e[i] = scale->e[i / block];
+    }
+    return spread(f, each);
+}
+
+static value *quantize(kc_interp *m, const kc_op *op) {
+    formula f = {.m = m, .op = op};
+    kc_dtype to = kc_result(op, 0)->type.elem;
+    value *q = binary(&f, KC_OP_DIV, operand(&f, 0), scales(&f));
+    if (kc_dtype_is_integer(to)) q = unary(&f, KC_OP_ROUND, q);
+    return finish(&f, to == q->elem ? q : keep(&f, kc_interp_cast(m, op, q, to)));
+}
+
+static value *dequantize(kc_interp *m, const kc_op *op) {
+    formula f = {.m = m, .op = op};
+    return finish(&f, times(&f, operand(&f, 0), scales(&f)));
+}
+
 kc_interp_op *kc_interp_composite_of(kc_opcode code) {
     static kc_interp_op *const table[KC_OP_COUNT] = {
         [KC_OP_SIGMOID] = sigmoid,
@@ -291,6 +367,9 @@ kc_interp_op *kc_interp_composite_of(kc_opcode code) {
         [KC_OP_LOG_SOFTMAX] = log_softmax,
         [KC_OP_LAYERNORM] = layernorm,
         [KC_OP_RMSNORM] = rmsnorm,
+        [KC_OP_ROPE] = rope,
+        [KC_OP_QUANTIZE] = quantize,
+        [KC_OP_DEQUANTIZE] = dequantize,
     };
     return table[code];
 }

@@ -200,6 +200,7 @@ static const char *attr_trouble(const kc_attr *attr) {
     case KC_ATTR_WARPS:
     case KC_ATTR_STAGES:
     case KC_ATTR_SPLIT:
+    case KC_ATTR_BLOCK:
     case KC_ATTR_STEP: return attr->integer < 1 ? "is below 1" : NULL;
     case KC_ATTR_VECTOR:
         return attr->integer < 1 || (attr->integer & (attr->integer - 1)) ? "is no power of two"

@@ -67,6 +67,58 @@ static void check_along_axis(kc_checker *c, const kc_op *op) {
     }
 }
 
+static void check_rope(kc_checker *c, const kc_op *op) {
+    if (!check_tensors(c, op)) return;
+    const kc_type *x = kc_check_operand(c, op, 0), *result = kc_check_result(op, 0);
+    if (result->elem != x->elem || !kc_type_same_shape(c->pool, result, x))
+        kc_check_fail(c, op, "the result has not the type of x");
+    if (x->rank < 1) kc_check_fail(c, op, "x has rank 0");
+    for (int i = 1; i < 3 && x->rank; i++) {
+        const kc_type *half = kc_check_operand(c, op, i);
+        bool fits = half->elem == x->elem && half->rank == x->rank;
+        for (int d = 0; fits && d < x->rank; d++) {
+            const kc_expr *times = kc_expr_const(c->pool, d == x->rank - 1 ? 2 : 1);
+            fits = kc_check_same(c, kc_expr_mul(c->pool, half->shape[d], times), x->shape[d]);
+        }
+        if (!fits) kc_check_fail(c, op, "operand %d is not like x with half the last extent", i);
+    }
+}
+
+// Each dimension of the scales is that of x, or 1; in the last one an element stands for a block.
+static bool scales_fit(kc_checker *c, const kc_type *x, const kc_type *scale, int64_t block) {
+    int lead = x->rank - scale->rank;
+    for (int d = 0; d < scale->rank; d++) {
+        if (lead < 0) return false;
+        if (kc_expr_is_one(scale->shape[d])) continue;
+        bool last = d == scale->rank - 1;
+        const kc_expr *per = kc_expr_const(c->pool, last ? block : 1);
+        if (last && block < 1) return false;
+        if (!kc_check_same(c, kc_expr_mul(c->pool, scale->shape[d], per), x->shape[lead + d]))
+            return false;
+    }
+    return true;
+}
+
+static void check_scaled(kc_checker *c, const kc_op *op) {
+    if (!check_tensors(c, op)) return;
+    const kc_type *x = kc_check_operand(c, op, 0), *scale = kc_check_operand(c, op, 1);
+    const kc_type *result = kc_check_result(op, 0);
+    const kc_attr *dtype = kc_attr_get(op, KC_ATTR_DTYPE);
+    int64_t block = kc_attr_int(op, KC_ATTR_BLOCK, 0);
+    if (!kc_type_same_shape(c->pool, result, x))
+        kc_check_fail(c, op, "the result has not the shape of x");
+    if (result->elem != (dtype ? dtype->dtype : x->elem) || result->elem == KC_bool)
+        kc_check_fail(c, op, "the result is %s", kc_dtype_name(result->elem));
+    if (scale->elem != x->elem)
+        kc_check_fail(c, op, "the scales are %s, x is %s", kc_dtype_name(scale->elem),
+                      kc_dtype_name(x->elem));
+    if (x->rank < 1) kc_check_fail(c, op, "x has rank 0");
+    else if (!scales_fit(c, x, scale, block))
+        kc_check_fail(c, op, "the scales do not broadcast to one a block");
+    else if (scale->rank == KC_MAX_RANK && block)
+        kc_check_fail(c, op, "scales of blocks have at most %d dimensions", KC_MAX_RANK - 1);
+}
+
 kc_check_facts *kc_check_composite_facts(kc_opcode code) {
     switch (code) {
     case KC_OP_SUM:
@@ -80,6 +132,9 @@ kc_check_facts *kc_check_composite_facts(kc_opcode code) {
     case KC_OP_LOG_SOFTMAX:
     case KC_OP_LAYERNORM:
     case KC_OP_RMSNORM: return check_along_axis;
+    case KC_OP_ROPE: return check_rope;
+    case KC_OP_QUANTIZE:
+    case KC_OP_DEQUANTIZE: return check_scaled;
     default: return NULL;
     }
 }

@@ -31,12 +31,10 @@
 //
 // Requires nothing. A matrix product with one row or one column becomes a product and a sum: it is bound by memory, and
 // the reduction is the form that reads it at full width.
+#include "passes/decompose.h"
 #include "passes/pass.h"
-#include "passes/tensor_build.h"
 
 #include <math.h>
-
-typedef kc_value *(*expansion)(kc_builder *, kc_op *);
 
 static kc_value *binary(kc_builder *b, kc_opcode code, kc_value *x, kc_value *y) {
     return kc_build_binary(b, code, x, y);
@@ -289,13 +287,14 @@ static kc_value *expand_matmul(kc_builder *b, kc_op *op) {
 
 // ------------------------------------------------------------------------------------------------------------------
 
-static const expansion expansions[KC_OP_COUNT] = {
+static kc_expansion *const expansions[KC_OP_COUNT] = {
     [KC_OP_SIGMOID] = expand_sigmoid, [KC_OP_RELU] = expand_relu, [KC_OP_GELU] = expand_gelu,
     [KC_OP_GELU_TANH] = expand_gelu_tanh, [KC_OP_SILU] = expand_silu, [KC_OP_CLAMP] = expand_clamp,
     [KC_OP_SUM] = expand_sum, [KC_OP_PROD] = expand_prod, [KC_OP_MEAN] = expand_mean, [KC_OP_AMAX] = expand_amax,
     [KC_OP_AMIN] = expand_amin, [KC_OP_ARGMAX] = expand_argmax, [KC_OP_ARGMIN] = expand_argmin,
     [KC_OP_SOFTMAX] = expand_softmax, [KC_OP_LOG_SOFTMAX] = expand_log_softmax,
     [KC_OP_LAYERNORM] = expand_layernorm, [KC_OP_RMSNORM] = expand_rmsnorm, [KC_OP_MATMUL] = expand_matmul,
+    [KC_OP_ROPE] = kc_expand_rope, [KC_OP_QUANTIZE] = kc_expand_quantize, [KC_OP_DEQUANTIZE] = kc_expand_dequantize,
 };
 
 static void expand(kc_module *module, kc_op *op) {

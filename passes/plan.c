@@ -240,6 +240,7 @@ static bool plan_function(kc_pass_context *pass, kc_op *func) {
     kc_variant_plan plans[MAX_VARIANTS];
     planner p = {.pass = pass, .func = func, .ret = func->body->last};
     if (!kc_plan_check_schedules(pass, func)) return false;
+    kc_plan_widen(pass->module, func);
     KC_FOR_OPS(op, func->body) p.n_fusions += op->code == KC_OP_FUSION;
     p.fusions = KC_NEW_ARRAY(pass->scratch, kc_op *, p.n_fusions + 1);
     int f = 0;

@@ -30,6 +30,9 @@ kc_workspace *kc_workspace_create(kc_arena *, kc_expr_pool *);
 const kc_expr *kc_workspace_place(kc_workspace *, const kc_expr *bytes, int first, int last);
 const kc_expr *kc_workspace_bytes(const kc_workspace *);
 
+// ---- plan_widen.c: 4-bit values between kernels that cannot be packed become 8-bit ones
+void kc_plan_widen(kc_module *, kc_op *func);
+
 // ---- plan_schedule.c: the model's schedule entries
 // Reports entries that name no statement, and wishes that cannot be met on this target.
 bool kc_plan_check_schedules(kc_pass_context *, const kc_op *func);

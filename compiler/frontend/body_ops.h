@@ -89,5 +89,8 @@ kc_term kc_call_pad(kc_call *);
 kc_term kc_call_gather(kc_call *);
 kc_term kc_call_iota(kc_call *);
 kc_term kc_call_slice(kc_call *); // body_slice.c
+kc_term kc_call_rope(kc_call *);  // body_scale.c
+kc_term kc_call_quantize(kc_call *);
+kc_term kc_call_dequantize(kc_call *);
 
 #endif

@@ -35,6 +35,29 @@ static const model models[] = {
      "  %g = neg %z : f8e4m3fnuz[N]\n"
      "  %h = amax %q {axes = [1]} : f8e5m2[M]\n"
      "  return %a, %b, %c, %d, %e, %g, %h\n}\n"},
+    {"rope", "B=2,S=3,D=8; B=1,S=5,D=6 [general]; B=2,S=2,D=64; B=1,S=1,D=2; B=0,S=1,D=4",
+     "func @f(%x: f16[B, S, D], %c: f32[S, D/2], %s: f32[S, D/2]) -> (y: f16[B, S, D], z: f32[B, "
+     "S, D]) dims {B: "
+     "0..1000, S: 0..1000, D: 0..1000 multiple 2} {\n"
+     "  %0 = cast %x {dtype = f32} : f32[B, S, D]\n"
+     "  %1 = broadcast %c : f32[B, S, D/2]\n"
+     "  %2 = broadcast %s : f32[B, S, D/2]\n"
+     "  %z = rope %0, %1, %2 : f32[B, S, D]\n"
+     "  %y = cast %z {dtype = f16} : f16[B, S, D]\n"
+     "  return %y, %z\n}\n"},
+    {"scales", "M=3,K=64; M=2,K=96 [general]; M=1,K=32; M=0,K=32",
+     "func @f(%x: f32[M, K], %p: f32[M, K/32], %pr: f32[M, 1], %pk: f32[K], %p1: f32[1, K/32]) -> "
+     "(a: i8[M, K], b: "
+     "f8e4m3[M, K], c: f32[M, K], d: u8[M, K], e: f32[M, K]) dims {M: 0..1000, K: 0..1000 multiple "
+     "32} {\n"
+     "  %0 = const {value = 0.01} : f32[]\n"
+     "  %1 = mul %pr, %pr : f32[M, 1]\n"
+     "  %a = quantize %x, %p {block = 32, dtype = i8} : i8[M, K]\n"
+     "  %b = quantize %x, %1 {dtype = f8e4m3} : f8e4m3[M, K]\n"
+     "  %c = dequantize %x, %p1 {block = 32} : f32[M, K]\n"
+     "  %d = quantize %x, %0 {dtype = u8} : u8[M, K]\n"
+     "  %e = dequantize %x, %pk {block = 1} : f32[M, K]\n"
+     "  return %a, %b, %c, %d, %e\n}\n"},
     {"functions", "N=129; N=256",
      "func @f(%x: f32[N], %p: f32[N]) -> (a: f32[N], b: f32[N], c: f32[N]) dims {N: 0..100000} {\n"
      "  %0 = exp %x : f32[N]\n"
