@@ -26,41 +26,14 @@
 //   reduction    reductions over the same axes of one space F, with a map before them, and elementwise ops, broadcasts and
 //                reshapes by extents of 1 after them; results have the shape of F or of its parallel axes
 //   contraction  one matrix product, with cheap maps on its operands and elementwise ops after it
+// A result of the last two may be carried on by reshapes and transpositions that keep rows (fuse_carry.c).
 //
 // It works from the outputs upwards: a fusion takes in what it can and makes the rest results of other fusions ("cut").
 // Cheap work is repeated rather than stored. Requires primitives; leaves only fusions, schedules and the return.
 // Without fusion (`kc build --fusion off`) all results are cut but those of ops without operands, which cost nothing.
-#include "passes/pass.h"
+#include "passes/fuser.h"
 
 #include <string.h>
-
-enum { NO_AXIS = -1, MAX_RESULTS = 16 };
-
-typedef struct {
-    kc_value *results[MAX_RESULTS];
-    int n_results;
-    kc_op *hero;              // the first reduction or the contraction; NULL for a map
-    const kc_type *space;     // F, or the shape of the results
-    bool axis_reduced[KC_MAX_RANK];
-    bool *ops;                // by op order: taken in
-    int (*maps)[KC_MAX_RANK]; // by op order: the axes its result was asked for along
-    kc_value **inputs;
-    int n_inputs;
-    kc_op *built;             // the FUSION op
-    bool building;
-} cluster;
-
-typedef struct {
-    kc_pass_context *pass;
-    kc_op *func;
-    kc_expr_pool *pool;
-    int n_ops;
-    cluster *clusters;
-    int n_clusters;
-    kc_value **cuts; // values that are stored between kernels
-    int n_cuts;
-    const kc_value *forming; // the result that is being formed: a cut for everyone else
-} fuser;
 
 // ---- questions about the graph -----------------------------------------------------------------------------------
 
@@ -68,17 +41,17 @@ static bool heavy(const kc_op *op) {
     return (kc_op_row(op)->traits & (KC_REDUCTION | KC_CONTRACTION)) != 0;
 }
 
-static bool listed(const fuser *f, const kc_value *v) {
+static bool listed(const kc_fuser *f, const kc_value *v) {
     for (int i = 0; i < f->n_cuts; i++)
         if (f->cuts[i] == v) return true;
     return false;
 }
 
-static bool is_cut(const fuser *f, const kc_value *v) {
+bool kc_fuse_is_cut(const kc_fuser *f, const kc_value *v) {
     return v != f->forming && listed(f, v);
 }
 
-static void cut(fuser *f, kc_value *v) {
+static void cut(kc_fuser *f, kc_value *v) {
     if (v->def && !listed(f, v)) f->cuts[f->n_cuts++] = v;
 }
 
@@ -97,15 +70,15 @@ static bool soft_reshape(kc_expr_pool *pool, const kc_type *from, const kc_type 
 }
 
 // Ops that heavy work may lie above: they keep axes in place.
-static bool soft(fuser *f, const kc_op *op) {
+static bool soft(kc_fuser *f, const kc_op *op) {
     int where[KC_MAX_RANK];
     if (kc_op_has(op, KC_ELEMENTWISE) || op->n_operands == 0 || op->code == KC_OP_BROADCAST) return true;
     return op->code == KC_OP_RESHAPE && soft_reshape(f->pool, &kc_operand(op, 0)->type, &kc_result(op, 0)->type, where);
 }
 
 // Whether some op above v, not past a cut, satisfies `is`.
-static bool any_above(fuser *f, kc_value *v, bool (*is)(const kc_op *), bool *seen) {
-    if (!v->def || is_cut(f, v) || seen[v->def->order]) return false;
+static bool any_above(kc_fuser *f, kc_value *v, bool (*is)(const kc_op *), bool *seen) {
+    if (!v->def || kc_fuse_is_cut(f, v) || seen[v->def->order]) return false;
     seen[v->def->order] = true;
     if (is(v->def)) return true;
     for (int i = 0; i < v->def->n_operands; i++)
@@ -113,7 +86,7 @@ static bool any_above(fuser *f, kc_value *v, bool (*is)(const kc_op *), bool *se
     return false;
 }
 
-static bool above(fuser *f, kc_value *v, bool (*is)(const kc_op *)) {
+static bool above(kc_fuser *f, kc_value *v, bool (*is)(const kc_op *)) {
     bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
     return any_above(f, v, is, seen);
 }
@@ -128,7 +101,7 @@ static bool is_contraction(const kc_op *op) {
 
 // ---- what a fusion's heavy op must be ------------------------------------------------------------------------------
 
-static bool same_space(fuser *f, const cluster *c, const kc_op *op) {
+static bool same_space(kc_fuser *f, const kc_cluster *c, const kc_op *op) {
     const kc_type *space = &kc_operand(op, 0)->type;
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     if (!kc_type_same_shape(f->pool, space, c->space)) return false;
@@ -143,7 +116,7 @@ static bool same_space(fuser *f, const cluster *c, const kc_op *op) {
 
 // map[d] is the axis that dimension d runs along. A reduction must be asked for exactly at the parallel axes, a
 // contraction at the axes of the results in order.
-static bool fits(fuser *f, const cluster *c, const kc_op *op, const int *map) {
+static bool fits(kc_fuser *f, const kc_cluster *c, const kc_op *op, const int *map) {
     const kc_type *type = &kc_result(op, 0)->type;
     if (!c->hero || op->code != c->hero->code) return false;
     if (is_contraction(op)) {
@@ -164,7 +137,7 @@ static bool fits(fuser *f, const cluster *c, const kc_op *op, const int *map) {
     return true;
 }
 
-static void operand_map(fuser *f, kc_op *op, const int *map, int i, int *from) {
+static void operand_map(kc_fuser *f, kc_op *op, const int *map, int i, int *from) {
     const kc_type *x = &kc_operand(op, i)->type, *type = &kc_result(op, 0)->type;
     if (op->code == KC_OP_BROADCAST) {
         for (int d = 0; d < x->rank; d++)
@@ -178,7 +151,7 @@ static void operand_map(fuser *f, kc_op *op, const int *map, int i, int *from) {
     }
 }
 
-static bool result_map(fuser *f, const cluster *c, const kc_type *type, int *map) {
+static bool result_map(kc_fuser *f, const kc_cluster *c, const kc_type *type, int *map) {
     kc_type parallel = {.kind = KC_TYPE_TENSOR, .elem = type->elem};
     int axis_of[KC_MAX_RANK];
     if (kc_type_same_shape(f->pool, type, c->space)) {
@@ -195,7 +168,7 @@ static bool result_map(fuser *f, const cluster *c, const kc_type *type, int *map
 
 // ---- gathering -------------------------------------------------------------------------------------------------------
 
-static void add_input(fuser *f, cluster *c, kc_value *v) {
+static void add_input(kc_fuser *f, kc_cluster *c, kc_value *v) {
     for (int i = 0; i < c->n_inputs; i++)
         if (c->inputs[i] == v) return;
     kc_value **grown = KC_NEW_ARRAY(f->pass->scratch, kc_value *, c->n_inputs + 1);
@@ -204,16 +177,16 @@ static void add_input(fuser *f, cluster *c, kc_value *v) {
     c->inputs = grown;
 }
 
-static void gather(fuser *f, cluster *c, kc_value *v, const int *map, bool pure);
+static void gather(kc_fuser *f, kc_cluster *c, kc_value *v, const int *map, bool pure);
 
-static void gather_hard(fuser *f, cluster *c, kc_op *op) {
+static void gather_hard(kc_fuser *f, kc_cluster *c, kc_op *op) {
     for (int i = 0; i < op->n_operands; i++) {
         if (above(f, kc_operand(op, i), heavy)) cut(f, kc_operand(op, i));
         gather(f, c, kc_operand(op, i), NULL, true);
     }
 }
 
-static void gather_heavy(fuser *f, cluster *c, kc_op *op) {
+static void gather_heavy(kc_fuser *f, kc_cluster *c, kc_op *op) {
     if (is_contraction(op)) {
         for (int i = 0; i < op->n_operands; i++) {
             if (above(f, kc_operand(op, i), costly)) cut(f, kc_operand(op, i));
@@ -226,13 +199,13 @@ static void gather_heavy(fuser *f, cluster *c, kc_op *op) {
     for (int i = 0; i < op->n_operands; i++) gather(f, c, kc_operand(op, i), all, false);
 }
 
-static bool same_map(const cluster *c, const kc_op *op, const int *map) {
+static bool same_map(const kc_cluster *c, const kc_op *op, const int *map) {
     return memcmp(c->maps[op->order], map, sizeof(int) * (size_t)kc_result(op, 0)->type.rank) == 0;
 }
 
 // Takes in what computes v. `pure`: below a movement that changes axes, where nothing heavy may be.
-static void gather(fuser *f, cluster *c, kc_value *v, const int *map, bool pure) {
-    if (!v->def || is_cut(f, v)) {
+static void gather(kc_fuser *f, kc_cluster *c, kc_value *v, const int *map, bool pure) {
+    if (!v->def || kc_fuse_is_cut(f, v)) {
         add_input(f, c, v);
         return;
     }
@@ -245,8 +218,12 @@ static void gather(fuser *f, cluster *c, kc_value *v, const int *map, bool pure)
     if (c->ops[op->order] && (pure || same_map(c, op, map))) return;
     c->ops[op->order] = true;
     if (map) memcpy(c->maps[op->order], map, sizeof(int) * (size_t)v->type.rank);
+    int carried_from[KC_MAX_RANK];
     if (heavy(op)) gather_heavy(f, c, op);
-    else if (!soft(f, op)) gather_hard(f, c, op);
+    else if (!pure && kc_fuse_carried_from(f, c, op, map, carried_from)) {
+        c->forward[op->order] = true;
+        gather(f, c, kc_operand(op, 0), carried_from, false);
+    } else if (!soft(f, op)) gather_hard(f, c, op);
     else
         for (int i = 0; i < op->n_operands; i++) {
             int from[KC_MAX_RANK];
@@ -257,7 +234,7 @@ static void gather(fuser *f, cluster *c, kc_value *v, const int *map, bool pure)
 
 // ---- choosing the space ------------------------------------------------------------------------------------------------
 
-static void set_hero(cluster *c, kc_op *op, kc_value *result) {
+static void set_hero(kc_cluster *c, kc_op *op, kc_value *result) {
     memset(c->axis_reduced, 0, sizeof c->axis_reduced);
     c->hero = op;
     c->space = &result->type;
@@ -268,7 +245,7 @@ static void set_hero(cluster *c, kc_op *op, kc_value *result) {
 }
 
 // Whether a fusion of `op` can give the result; then it is the hero.
-static bool suits(fuser *f, cluster *c, kc_op *op, kc_value *result) {
+static bool suits(kc_fuser *f, kc_cluster *c, kc_op *op, kc_value *result) {
     int map[KC_MAX_RANK];
     set_hero(c, op, result);
     bool ok = is_contraction(op) ? soft_reshape(f->pool, &kc_result(op, 0)->type, &result->type, map)
@@ -278,25 +255,26 @@ static bool suits(fuser *f, cluster *c, kc_op *op, kc_value *result) {
 }
 
 // Marks the ops above v that ops which keep axes in place lead to, heavy ones included.
-static void reach(fuser *f, kc_value *v, bool *seen) {
-    if (!v->def || is_cut(f, v) || seen[v->def->order]) return;
+static void reach(kc_fuser *f, kc_value *v, bool *seen) {
+    if (!v->def || kc_fuse_is_cut(f, v) || seen[v->def->order]) return;
     seen[v->def->order] = true;
     if (heavy(v->def) || !soft(f, v->def)) return;
     for (int i = 0; i < v->def->n_operands; i++) reach(f, kc_operand(v->def, i), seen);
 }
 
-// The last heavy op before the result whose space the result has.
-static void find_hero(fuser *f, cluster *c, kc_value *result) {
+bool kc_fuse_find_hero(kc_fuser *f, kc_cluster *c, kc_value *result, int *axes) {
     bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
     set_hero(c, NULL, result);
     reach(f, result, seen);
-    for (kc_op *op = f->func->body->last; op; op = op->previous)
-        if (op->order < f->n_ops && seen[op->order] && heavy(op) && suits(f, c, op, result)) return;
+    for (kc_op *op = f->func->body->last; op && !c->hero; op = op->previous)
+        if (op->order < f->n_ops && seen[op->order] && heavy(op)) suits(f, c, op, result);
+    result_map(f, c, &result->type, axes);
+    return c->hero != NULL;
 }
 
 // Before a reduction's operand is taken in, a contraction inside it is cut off with the elementwise work that follows it:
 // the operand of the innermost reduction is what gets stored.
-static void cut_under_reductions(fuser *f, cluster *c) {
+static void cut_under_reductions(kc_fuser *f, kc_cluster *c) {
     KC_FOR_OPS(op, f->func->body) {
         if (!kc_op_has(op, KC_REDUCTION) || !same_space(f, c, op)) continue;
         for (int i = 0; i < op->n_operands; i++)
@@ -306,33 +284,37 @@ static void cut_under_reductions(fuser *f, cluster *c) {
 
 // A value that was taken in along some axes and then asked for along others is cut after all. What is formed, and the
 // other results of its op, are taken in rightly.
-static bool took_in_a_cut(const fuser *f, const cluster *c) {
+static bool took_in_a_cut(const kc_fuser *f, const kc_cluster *c) {
     for (int i = 0; i < f->n_cuts; i++)
         if (f->cuts[i]->def != f->forming->def && c->ops[f->cuts[i]->def->order]) return true;
     return false;
 }
 
-static void form(fuser *f, cluster *c, kc_value *result) {
+static void form(kc_fuser *f, kc_cluster *c, kc_value *result) {
     f->forming = result;
     do {
         int map[KC_MAX_RANK];
-        *c = (cluster){.results = {result}, .n_results = 1};
+        *c = (kc_cluster){.results = {result}, .n_results = 1};
         c->ops = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
+        c->forward = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
         c->maps = kc_arena_alloc(f->pass->scratch, sizeof *c->maps * (size_t)(f->n_ops + 1));
-        find_hero(f, c, result);
+        if (!kc_fuse_find_hero(f, c, result, map) && !kc_fuse_find_carried(f, c, result, map)) kc_fuse_find_hero(f, c, result, map);
         if (c->hero && !is_contraction(c->hero)) cut_under_reductions(f, c);
-        result_map(f, c, &result->type, map);
         gather(f, c, result, map, false);
     } while (took_in_a_cut(f, c));
-    if (c->hero && !c->ops[c->hero->order]) set_hero(c, NULL, result); // it was asked for along other axes
+    if (c->hero && !c->ops[c->hero->order]) { // it was asked for along other axes
+        set_hero(c, NULL, result);
+        c->carried = NULL;
+    }
     f->forming = NULL;
 }
 
 // ---- results that come out of a fusion that exists -------------------------------------------------------------------------
 
-static bool may_yield(fuser *f, const cluster *c, const kc_value *v) {
+static bool may_yield(kc_fuser *f, const kc_cluster *c, const kc_value *v) {
     int map[KC_MAX_RANK];
     if (c->n_results == MAX_RESULTS) return false;
+    if (c->carried) return result_map(f, c, &v->type, map) && same_map(c, v->def, map);
     if (c->hero && !is_contraction(c->hero)) return result_map(f, c, &v->type, map);
     return kc_type_same_shape(f->pool, &v->type, &c->results[0]->type);
 }
@@ -346,14 +328,14 @@ static bool is_ancestor(const kc_value *old, const kc_value *young, bool *seen) 
     return false;
 }
 
-static bool has_result(const cluster *c, const kc_value *v) {
+static bool has_result(const kc_cluster *c, const kc_value *v) {
     for (int i = 0; i < c->n_results; i++)
         if (c->results[i] == v) return true;
     return false;
 }
 
 // Whether an input of c is computed from v.
-static bool needs(fuser *f, const cluster *c, const kc_value *v) {
+static bool needs(kc_fuser *f, const kc_cluster *c, const kc_value *v) {
     bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
     for (int i = 0; i < c->n_inputs; i++)
         if (c->inputs[i]->def && is_ancestor(v, c->inputs[i], seen)) return true;
@@ -361,7 +343,7 @@ static bool needs(fuser *f, const cluster *c, const kc_value *v) {
 }
 
 // Whether b waits for a result of a, perhaps through other fusions. For when all of them are formed.
-static bool waits_for(fuser *f, const cluster *b, const cluster *a, bool *seen) {
+static bool waits_for(kc_fuser *f, const kc_cluster *b, const kc_cluster *a, bool *seen) {
     if (a == b) return true;
     if (seen[b - f->clusters]) return false;
     seen[b - f->clusters] = true;
@@ -371,12 +353,12 @@ static bool waits_for(fuser *f, const cluster *b, const cluster *a, bool *seen) 
     return false;
 }
 
-static bool independent(fuser *f, const cluster *a, const cluster *b) {
+static bool independent(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
     return !waits_for(f, a, b, KC_NEW_ARRAY(f->pass->scratch, bool, f->n_clusters)) &&
            !waits_for(f, b, a, KC_NEW_ARRAY(f->pass->scratch, bool, f->n_clusters));
 }
 
-static bool share(fuser *f, const cluster *a, const cluster *b) {
+static bool share(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
     for (int i = 0; i < f->n_ops; i++)
         if (a->ops[i] && b->ops[i]) return true;
     for (int i = 0; i < a->n_inputs; i++)
@@ -386,14 +368,14 @@ static bool share(fuser *f, const cluster *a, const cluster *b) {
 }
 
 // A value that one takes in and the other is given: merged, it would be computed along the wrong axes.
-static bool disagree(const cluster *a, const cluster *b) {
+static bool disagree(const kc_cluster *a, const kc_cluster *b) {
     for (int i = 0; i < b->n_inputs; i++)
         if (b->inputs[i]->def && a->ops[b->inputs[i]->def->order]) return true;
     return false;
 }
 
-static bool may_merge(fuser *f, const cluster *a, const cluster *b) {
-    if (a->n_results + b->n_results > MAX_RESULTS) return false;
+static bool may_merge(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
+    if (a->n_results + b->n_results > MAX_RESULTS || a->carried || b->carried) return false;
     if (!a->hero != !b->hero || (a->hero && a->hero->code != b->hero->code)) return false;
     if (a->hero && is_contraction(a->hero) && a->hero != b->hero) return false;
     if (a->hero && !is_contraction(a->hero) && !same_space(f, a, b->hero)) return false;
@@ -401,18 +383,18 @@ static bool may_merge(fuser *f, const cluster *a, const cluster *b) {
     return share(f, a, b) && !disagree(a, b) && !disagree(b, a) && independent(f, a, b);
 }
 
-static void merge(fuser *f, cluster *a, cluster *b) {
+static void merge(kc_fuser *f, kc_cluster *a, kc_cluster *b) {
     for (int i = 0; i < b->n_results; i++) a->results[a->n_results++] = b->results[i];
     for (int i = 0; i < f->n_ops; i++) a->ops[i] = a->ops[i] || b->ops[i];
     for (int i = 0; i < b->n_inputs; i++) add_input(f, a, b->inputs[i]);
     *b = f->clusters[--f->n_clusters];
 }
 
-static void want(fuser *f, kc_value *v) {
+static void want(kc_fuser *f, kc_value *v) {
     for (int i = 0; i < f->n_clusters; i++)
         if (has_result(&f->clusters[i], v)) return;
     for (int i = 0; i < f->n_clusters; i++) {
-        cluster *c = &f->clusters[i];
+        kc_cluster *c = &f->clusters[i];
         if (v->def && c->ops[v->def->order] && may_yield(f, c, v) && !needs(f, c, v)) {
             c->results[c->n_results++] = v;
             return;
@@ -423,9 +405,9 @@ static void want(fuser *f, kc_value *v) {
 
 // ---- building -----------------------------------------------------------------------------------------------------------
 
-static void build(fuser *f, cluster *c, kc_op *ret);
+static void build(kc_fuser *f, kc_cluster *c, kc_op *ret);
 
-static cluster *producer(fuser *f, const kc_value *v, int *result) {
+static kc_cluster *producer(kc_fuser *f, const kc_value *v, int *result) {
     for (int i = 0; i < f->n_clusters; i++)
         for (int k = 0; k < f->clusters[i].n_results; k++)
             if (f->clusters[i].results[k] == v) {
@@ -435,15 +417,15 @@ static cluster *producer(fuser *f, const kc_value *v, int *result) {
     kc_bug("fuse lost the value %s", v->name ? v->name : "(unnamed)");
 }
 
-static kc_value *built_value(fuser *f, kc_value *v, kc_op *ret) {
+static kc_value *built_value(kc_fuser *f, kc_value *v, kc_op *ret) {
     if (!v->def) return v;
     int result;
-    cluster *c = producer(f, v, &result);
+    kc_cluster *c = producer(f, v, &result);
     build(f, c, ret);
     return kc_result(c->built, result);
 }
 
-static void build_body(fuser *f, cluster *c) {
+static void build_body(kc_fuser *f, kc_cluster *c) {
     kc_module *module = f->pass->module;
     kc_block *body = kc_op_add_body(module, c->built);
     kc_builder inner = kc_builder_at_end(module, body, c->built->loc);
@@ -451,14 +433,17 @@ static void build_body(fuser *f, cluster *c) {
     for (int i = 0; i < c->n_inputs; i++)
         kc_clone_map(clone, c->inputs[i], kc_block_add_arg(module, body, c->inputs[i]->type, c->inputs[i]->name));
     KC_FOR_OPS(op, f->func->body)
-        if (op->code != KC_OP_FUSION && op->order < f->n_ops && c->ops[op->order]) kc_clone_op(clone, &inner, op);
+        if (op->code != KC_OP_FUSION && op->order < f->n_ops && c->ops[op->order]) {
+            kc_op *copy = kc_clone_op(clone, &inner, op);
+            if (c->carried && c->forward[op->order]) kc_attr_set_int(copy, KC_ATTR_FORWARD, 1);
+        }
     kc_value *results[MAX_RESULTS];
     for (int i = 0; i < c->n_results; i++) results[i] = kc_clone_value(clone, c->results[i]);
     kc_build(&inner, KC_OP_YIELD, c->n_results, results, 0, NULL);
     kc_clone_end(clone);
 }
 
-static void build(fuser *f, cluster *c, kc_op *ret) {
+static void build(kc_fuser *f, kc_cluster *c, kc_op *ret) {
     if (c->built) return;
     if (c->building) kc_bug("fusions need each other's results");
     c->building = true;
@@ -474,14 +459,14 @@ static void build(fuser *f, cluster *c, kc_op *ret) {
     build_body(f, c);
 }
 
-static void return_built(fuser *f, kc_op *ret, int i) {
+static void return_built(kc_fuser *f, kc_op *ret, int i) {
     int result;
-    cluster *c = producer(f, kc_operand(ret, i), &result);
+    kc_cluster *c = producer(f, kc_operand(ret, i), &result);
     build(f, c, ret);
     kc_op_set_operand(ret, i, kc_result(c->built, result));
 }
 
-static void erase_originals(fuser *f) {
+static void erase_originals(kc_fuser *f) {
     for (kc_op *op = f->func->body->last, *before; op; op = before) {
         before = op->previous;
         bool keep = op->code == KC_OP_FUSION || op->code == KC_OP_SCHEDULE || kc_op_has(op, KC_TERMINATOR);
@@ -489,7 +474,7 @@ static void erase_originals(fuser *f) {
     }
 }
 
-static void cut_everywhere(fuser *f) {
+static void cut_everywhere(kc_fuser *f) {
     KC_FOR_OPS(op, f->func->body)
         for (int i = 0; op->n_operands > 0 && i < op->n_results; i++)
             if (kc_result(op, i)->uses) cut(f, kc_result(op, i));
@@ -497,14 +482,14 @@ static void cut_everywhere(fuser *f) {
 
 // Who uses the new contents of an inout reads them where they are written: computed again, they would need the old ones,
 // and these are gone then.
-static void cut_inouts(fuser *f, const kc_op *ret) {
+static void cut_inouts(kc_fuser *f, const kc_op *ret) {
     for (int i = 0; i < kc_func_inouts(f->func); i++) {
         kc_value *v = kc_operand(ret, i);
         if (v->uses && v->uses->next) cut(f, v);
     }
 }
 
-static void merge_clusters(fuser *f) {
+static void merge_clusters(kc_fuser *f) {
     for (int i = 0; i < f->n_clusters; i++)
         for (int k = i + 1; k < f->n_clusters;)
             if (may_merge(f, &f->clusters[i], &f->clusters[k])) merge(f, &f->clusters[i], &f->clusters[k]);
@@ -513,9 +498,10 @@ static void merge_clusters(fuser *f) {
 
 static void fuse_function(kc_pass_context *pass, kc_op *func) {
     kc_block_renumber(func->body);
-    fuser f = {.pass = pass, .func = func, .pool = kc_op_pool(func), .n_ops = func->body->last->order + 1};
+    kc_fuser f = {.pass = pass, .func = func, .pool = kc_op_pool(func), .n_ops = func->body->last->order + 1};
     int most = 2 * f.n_ops + func->body->last->n_operands + 1;
-    f.clusters = KC_NEW_ARRAY(pass->scratch, cluster, most);
+    f.next_carried = FIRST_CARRIED;
+    f.clusters = KC_NEW_ARRAY(pass->scratch, kc_cluster, most);
     f.cuts = KC_NEW_ARRAY(pass->scratch, kc_value *, most);
     kc_op *ret = func->body->last;
     if (pass->no_fusion) cut_everywhere(&f);

@@ -66,13 +66,6 @@ static kc_value *output_buffer(const kc_tiler *t, int i) {
     return t->source->args[t->source->n_args - outputs + i]->data;
 }
 
-static bool spans_reduced(const kc_tiler *t, const kc_coord *c, int rank) {
-    for (int d = 0; d < rank; d++)
-        for (int a = 0; a < t->n_axes; a++)
-            if (t->axes[a].reduced && c[d].axes >> a & 1) return true;
-    return false;
-}
-
 // The body's argument that is the old content of an inout when the output is its new one, in the same shape; else NULL.
 static const kc_value *old_content(const kc_tiler *t, int output) {
     const kc_op *kernel = t->kernel;
@@ -91,14 +84,14 @@ static const kc_value *old_content(const kc_tiler *t, int output) {
 
 static kc_change change_of(kc_tiler *t, int output) {
     kc_coord c[KC_MAX_RANK];
-    kc_tiler_output_coords(t, &output_buffer(t, output)->type, c);
+    kc_tiler_result_coords(t, kc_operand(t->source->last, output), c);
     return kc_tiler_change(t, kc_operand(t->source->last, output), old_content(t, output), c);
 }
 
 static void emit_store(kc_tiler *t, int output, kc_change change) {
     kc_value *buffer = output_buffer(t, output), *operands[3 + 2 * KC_MAX_RANK];
     kc_coord c[KC_MAX_RANK];
-    int rank = kc_tiler_output_coords(t, &buffer->type, c), n = 2;
+    int rank = kc_tiler_result_coords(t, kc_operand(t->source->last, output), c), n = 2;
     unsigned axes = 0;
     if (change.none) return;
     for (int d = 0; d < rank; d++) axes |= c[d].axes;
@@ -123,9 +116,10 @@ bool kc_tiler_shares_memory(const kc_tiler *t) {
 
 // Whether the output is written inside the loop over chunks of rows.
 static bool is_looped(kc_tiler *t, int output) {
-    kc_coord c[KC_MAX_RANK];
-    int rank = kc_tiler_output_coords(t, &output_buffer(t, output)->type, c);
-    return !t->contraction && !t->rows_whole && spans_reduced(t, c, rank);
+    int axes[KC_MAX_RANK], rank = kc_tiler_plain_axes(t, &kc_tiler_uncarried(t, kc_operand(t->source->last, output))->type, axes);
+    bool reduced = false;
+    for (int d = 0; d < rank; d++) reduced = reduced || (axes[d] >= 0 && t->axes[axes[d]].reduced);
+    return !t->contraction && !t->rows_whole && reduced;
 }
 
 static void emit_some(kc_tiler *t, bool looped) {
@@ -158,6 +152,7 @@ static bool tile_kernel(kc_pass_context *pass, kc_op *kernel) {
     kc_tiler_find_contraction(&t);
     kc_tiler_collapse(&t);
     start_body(&t);
+    kc_tiler_find_carriers(&t);
     if (!kc_tiler_choose_axes(&t)) return false;
     kc_attr_set_expr(kernel, KC_ATTR_GRID, kc_tiler_steps(&t, false));
     kc_tiler_make_offsets(&t);

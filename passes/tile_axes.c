@@ -132,7 +132,7 @@ static void trace_value(kc_trace *trace, kc_value *v, const int *map) {
 
 // Axes of an output's dimensions: all of them when it has the shape of the whole space, else the parallel ones; a
 // dimension of extent 1 that no axis matches is NO_AXIS.
-static int output_axes(const kc_tiler *t, const kc_type *type, int *map) {
+int kc_tiler_plain_axes(const kc_tiler *t, const kc_type *type, int *map) {
     bool all = type->rank == t->n_axes && t->reduction;
     for (int d = 0; all && d < type->rank; d++) all = kc_expr_known_equal(t->pool, type->shape[d], t->axes[d].extent);
     int a = 0;
@@ -144,12 +144,6 @@ static int output_axes(const kc_tiler *t, const kc_type *type, int *map) {
     return type->rank;
 }
 
-int kc_tiler_output_coords(kc_tiler *t, const kc_type *type, kc_coord *c) {
-    int map[KC_MAX_RANK], rank = output_axes(t, type, map);
-    for (int d = 0; d < rank; d++) c[d] = map[d] == NO_AXIS ? (kc_coord){0} : kc_tiler_axis_coord(t, map[d]);
-    return rank;
-}
-
 static kc_trace trace_kernel(kc_tiler *t, unsigned *output_fast) {
     kc_trace trace = {.t = t, .fast_of_largest = NO_AXIS, .least_bytes = 8};
     kc_op *yield = t->source->last;
@@ -158,7 +152,7 @@ static kc_trace trace_kernel(kc_tiler *t, unsigned *output_fast) {
     for (int i = 0; i < yield->n_operands; i++) {
         int map[KC_MAX_RANK];
         const kc_type *type = &t->source->args[first_output + i]->type;
-        output_axes(t, type, map);
+        kc_tiler_result_axes(t, kc_operand(yield, i), map);
         int fast = kc_type_unit_stride(t->pool, type);
         if (fast >= 0 && map[fast] != NO_AXIS) *output_fast |= 1u << map[fast];
         trace.least_bytes = (int)smaller(trace.least_bytes, kc_dtype_bytes(type->elem));
@@ -417,7 +411,7 @@ static void axes_of_reduction(kc_tiler *t) {
 }
 
 static void axes_of_output(kc_tiler *t) {
-    const kc_type *type = &kc_operand(t->source->last, 0)->type;
+    const kc_type *type = &kc_tiler_uncarried(t, kc_operand(t->source->last, 0))->type;
     for (int d = 0; d < type->rank; d++) add_axis(t, type->shape[d], false);
     if (!t->contraction) return;
     add_axis(t, kc_tiler_depth(t), true);

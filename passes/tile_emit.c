@@ -5,7 +5,7 @@
 
 // ---- what was asked before -----------------------------------------------------------------------------------
 
-static bool same_coords(const kc_coord *a, const kc_coord *b, int rank) {
+bool kc_tiler_same_coords(const kc_coord *a, const kc_coord *b, int rank) {
     for (int d = 0; d < rank; d++)
         if (a[d].base != b[d].base || a[d].local != b[d].local) return false;
     return true;
@@ -14,7 +14,7 @@ static bool same_coords(const kc_coord *a, const kc_coord *b, int rank) {
 kc_value *kc_tiler_find(kc_tiler *t, const kc_value *v, const kc_coord *c, const kc_value *predicate) {
     for (int i = t->n_memo - 1; i >= 0; i--) {
         const kc_memo *m = &t->memo[i];
-        if (m->value == v && m->predicate == predicate && same_coords(m->coords, c, v->type.rank)) return m->result;
+        if (m->value == v && m->predicate == predicate && kc_tiler_same_coords(m->coords, c, v->type.rank)) return m->result;
     }
     return NULL;
 }
@@ -32,11 +32,11 @@ void kc_tiler_remember(kc_tiler *t, const kc_value *v, const kc_coord *c, const 
 }
 
 kc_tiler_scope kc_tiler_enter(const kc_tiler *t) {
-    return (kc_tiler_scope){t->n_memo, t->n_scalars};
+    return (kc_tiler_scope){t->n_memo, t->n_scalars, t->n_carried};
 }
 
 void kc_tiler_leave(kc_tiler *t, kc_tiler_scope scope) {
-    t->n_memo = scope.memo, t->n_scalars = scope.scalars;
+    t->n_memo = scope.memo, t->n_scalars = scope.scalars, t->n_carried = scope.carried;
 }
 
 // ---- inputs ----------------------------------------------------------------------------------------------------

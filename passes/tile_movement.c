@@ -2,6 +2,8 @@
 // Nothing is moved; the layouts of loads and stores decide later what an index map costs.
 #include "passes/tiler.h"
 
+#include <string.h>
+
 static kc_value *emit_broadcast(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
     kc_value *x = kc_operand(op, 0);
     kc_coord from[KC_MAX_RANK];
@@ -13,7 +15,8 @@ static kc_value *emit_broadcast(kc_tiler *t, kc_op *op, const kc_coord *c, kc_va
 static kc_value *emit_transpose(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
     const int64_t *perm = kc_attr_get(op, KC_ATTR_PERM)->integers;
     kc_coord from[KC_MAX_RANK];
-    for (int d = 0; d < kc_operand(op, 0)->type.rank; d++) from[perm[d]] = c[d];
+    if (!kc_tiler_carried_from(t, op, c, from))
+        for (int d = 0; d < kc_operand(op, 0)->type.rank; d++) from[perm[d]] = c[d];
     return kc_tiler_emit(t, kc_operand(op, 0), from, predicate);
 }
 
@@ -131,38 +134,11 @@ static kc_value *emit_gather(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value
 
 // ---- reshape -----------------------------------------------------------------------------------------------------
 
-static const kc_expr *product(kc_expr_pool *pool, const kc_type *type, int begin, int end) {
-    const kc_expr *p = kc_expr_const(pool, 1);
-    for (int d = begin; d < end; d++) p = kc_expr_mul(pool, p, type->shape[d]);
-    return p;
-}
-
-// The smallest group that starts at (i, j), by the number of dimensions it takes.
-static kc_reshape_group next_group(kc_expr_pool *pool, const kc_type *from, const kc_type *to, int i, int j) {
-    for (int taken = 1; taken < from->rank - i + to->rank - j; taken++)
-        for (int p = taken; p >= 0; p--) {
-            int q = taken - p;
-            if (i + p > from->rank || j + q > to->rank) continue;
-            if (kc_expr_known_equal(pool, product(pool, from, i, i + p), product(pool, to, j, j + q)))
-                return (kc_reshape_group){i, i + p, j, j + q};
-        }
-    return (kc_reshape_group){i, from->rank, j, to->rank};
-}
-
-int kc_reshape_groups(kc_expr_pool *pool, const kc_type *from, const kc_type *to, kc_reshape_group *groups) {
-    int n = 0;
-    for (int i = 0, j = 0; i < from->rank || j < to->rank; n++) {
-        groups[n] = next_group(pool, from, to, i, j);
-        i = groups[n].from_end, j = groups[n].to_end;
-    }
-    return n;
-}
-
 // The row-major index of the result's coordinates inside a group.
 static kc_coord linear_index(kc_tiler *t, const kc_type *to, kc_reshape_group g, const kc_coord *c) {
     kc_coord linear = {0};
     for (int d = g.to_begin; d < g.to_end; d++) {
-        const kc_expr *stride = product(t->pool, to, d + 1, g.to_end);
+        const kc_expr *stride = kc_reshape_product(t->pool, to, d + 1, g.to_end);
         linear = kc_tiler_coord_sum(t, linear, kc_tiler_coord_scale(t, c[d], stride, to->shape[d]));
     }
     return linear;
@@ -173,7 +149,7 @@ static kc_coord as_coord(kc_value *v, unsigned axes) {
 }
 
 static void split_index(kc_tiler *t, const kc_type *from, kc_reshape_group g, kc_coord linear, kc_coord *out) {
-    bool narrow = kc_expr_max_value(t->pool, product(t->pool, from, g.from_begin, g.from_end)) < INT32_MAX;
+    bool narrow = kc_expr_max_value(t->pool, kc_reshape_product(t->pool, from, g.from_begin, g.from_end)) < INT32_MAX;
     kc_dtype dtype = narrow ? KC_i32 : KC_i64;
     kc_value *rest = kc_tiler_coord_value(t, linear, dtype);
     for (int d = g.from_end - 1; d > g.from_begin; d--) {
@@ -185,19 +161,23 @@ static void split_index(kc_tiler *t, const kc_type *from, kc_reshape_group g, kc
     out[g.from_begin] = as_coord(rest->type.rank ? rest : kc_build_cast(&t->build, rest, KC_i64), linear.axes);
 }
 
-static kc_value *emit_reshape(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
-    kc_value *x = kc_operand(op, 0);
-    const kc_type *to = &kc_result(op, 0)->type;
+void kc_tiler_reshape_coords(kc_tiler *t, const kc_type *from_type, const kc_type *to_type, const kc_coord *to, kc_coord from[KC_MAX_RANK]) {
     kc_reshape_group groups[2 * KC_MAX_RANK];
-    int n = kc_reshape_groups(t->pool, &x->type, to, groups);
-    kc_coord from[KC_MAX_RANK] = {{0}};
+    int n = kc_reshape_groups(t->pool, from_type, to_type, groups);
+    memset(from, 0, sizeof *from * KC_MAX_RANK);
     for (int i = 0; i < n; i++) {
         kc_reshape_group g = groups[i];
-        if (g.from_begin == g.from_end || kc_expr_is_one(product(t->pool, &x->type, g.from_begin, g.from_end))) continue;
-        kc_coord linear = linear_index(t, to, g, c);
+        if (g.from_begin == g.from_end || kc_expr_is_one(kc_reshape_product(t->pool, from_type, g.from_begin, g.from_end))) continue;
+        kc_coord linear = linear_index(t, to_type, g, to);
         if (g.from_end == g.from_begin + 1) from[g.from_begin] = linear;
-        else split_index(t, &x->type, g, linear, from);
+        else split_index(t, from_type, g, linear, from);
     }
+}
+
+static kc_value *emit_reshape(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+    kc_value *x = kc_operand(op, 0);
+    kc_coord from[KC_MAX_RANK];
+    if (!kc_tiler_carried_from(t, op, c, from)) kc_tiler_reshape_coords(t, &x->type, &kc_result(op, 0)->type, c, from);
     return kc_tiler_emit(t, x, from, predicate);
 }
 

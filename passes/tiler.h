@@ -6,6 +6,7 @@
 #ifndef KC_PASSES_TILER_H
 #define KC_PASSES_TILER_H
 
+#include "passes/movement_map.h"
 #include "passes/pass.h"
 
 // One axis of the kernel's iteration space.
@@ -35,6 +36,12 @@ typedef struct {
     kc_value *result;
 } kc_memo;
 
+// What a carrying op made of coordinates.
+typedef struct {
+    const kc_op *op;
+    kc_coord from[KC_MAX_RANK], to[KC_MAX_RANK];
+} kc_carried;
+
 typedef struct {
     const kc_expr *expr;
     int64_t integer;
@@ -58,6 +65,9 @@ typedef struct {
     int n_memo, memo_capacity;
     kc_scalar_memo *scalars;
     int n_scalars, scalars_capacity;
+    kc_op **carriers;         // by op order of the source: the movement op that carried its result away, or NULL
+    kc_carried *carried;
+    int n_carried, carried_capacity;
     kc_op *reduction, *contraction; // the first of each in the source, or NULL
     kc_type space;            // of the contraction, before axes were joined: the result's dimensions, then those summed over
     int n_parallel;           // dimensions of the result in it
@@ -72,7 +82,7 @@ void kc_tiler_collapse(kc_tiler *);
 
 // ---- tile_axes.c: the iteration space, tile extents and warps of a kernel
 bool kc_tiler_choose_axes(kc_tiler *);
-int kc_tiler_output_coords(kc_tiler *, const kc_type *, kc_coord *); // of an output; number of dimensions
+int kc_tiler_plain_axes(const kc_tiler *, const kc_type *, int *axes); // of a value whose dimensions are axes; its rank
 
 // ---- tile_values.c: scalars, tiles and coordinates
 kc_value *kc_tiler_int(kc_tiler *, kc_dtype, int64_t);
@@ -98,9 +108,10 @@ void kc_tiler_end_walk(kc_tiler *);
 
 // ---- tile_emit.c: values at coordinates
 kc_value *kc_tiler_emit(kc_tiler *, kc_value *, const kc_coord *, kc_value *predicate);
+bool kc_tiler_same_coords(const kc_coord *, const kc_coord *, int rank);
 kc_value *kc_tiler_find(kc_tiler *, const kc_value *, const kc_coord *, const kc_value *predicate);
 void kc_tiler_remember(kc_tiler *, const kc_value *, const kc_coord *, const kc_value *predicate, kc_value *result);
-typedef struct { int memo, scalars; } kc_tiler_scope;
+typedef struct { int memo, scalars, carried; } kc_tiler_scope;
 kc_tiler_scope kc_tiler_enter(const kc_tiler *);   // what is made inside a loop is forgotten
 void kc_tiler_leave(kc_tiler *, kc_tiler_scope);   // when the loop ends
 // Copies the ops of a scalar region with its arguments replaced by `args`; gives what it yields.
@@ -109,13 +120,11 @@ void kc_tiler_inline(kc_tiler *, kc_block *, kc_value *const *args, kc_value **r
 // ---- tile_movement.c: the index map of each movement op. NULL: not such an op
 typedef kc_value *(*kc_movement)(kc_tiler *, kc_op *, const kc_coord *, kc_value *predicate);
 kc_movement kc_tiler_movement(kc_opcode);
-// How the dimensions of a reshape's operand and result fall into groups of equal product.
-typedef struct { int from_begin, from_end, to_begin, to_end; } kc_reshape_group;
-int kc_reshape_groups(kc_expr_pool *, const kc_type *from, const kc_type *to, kc_reshape_group *);
-
 // Where an operand of a concat, slice or pad is asked for, and the flags for where it is asked at all; NULL: everywhere.
 kc_value *kc_tiler_shift(kc_tiler *, kc_op *, int operand, const kc_coord *, kc_coord *from);
 kc_value *kc_tiler_both(kc_tiler *, kc_value *, kc_value *); // their conjunction; NULL is true
+// The coordinates of a reshape's operand from those of its result.
+void kc_tiler_reshape_coords(kc_tiler *, const kc_type *from_type, const kc_type *to_type, const kc_coord *to, kc_coord from[KC_MAX_RANK]);
 
 // ---- tile_keep.c: what changes of a tensor that is updated in place
 // `mask`: where there is something to store, NULL: everywhere; `none`: nowhere, and there is no value.
@@ -147,6 +156,16 @@ extern const kc_contraction kc_tiler_conv2d;                  // tile_conv.c
 void kc_tiler_find_contraction(kc_tiler *);                   // sets contraction, space and n_parallel
 const kc_expr *kc_tiler_depth(const kc_tiler *);              // the extent of k
 kc_value *kc_tiler_emit_contraction(kc_tiler *, kc_op *, const kc_coord *, kc_value *predicate);
+
+// ---- tile_carried.c: results that movement ops carry away from the kernel's axes
+void kc_tiler_find_carriers(kc_tiler *); // before the others; numbers the ops of the source
+// The axis that each dimension of a result runs along, as far as there is one; -1. Gives the rank.
+int kc_tiler_result_axes(const kc_tiler *, kc_value *result, int *axes);
+int kc_tiler_result_coords(kc_tiler *, kc_value *result, kc_coord *);
+// The value before it is carried anywhere: its dimensions are axes.
+kc_value *kc_tiler_uncarried(const kc_tiler *, kc_value *result);
+// Whether these are the coordinates that the carrying op gave its result: then those of its operand.
+bool kc_tiler_carried_from(const kc_tiler *, const kc_op *, const kc_coord *to, kc_coord *from);
 
 // ---- tile_reduce.c
 void kc_tiler_emit_reductions(kc_tiler *);

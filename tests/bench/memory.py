@@ -102,6 +102,8 @@ def cases():
     yield Case("slice_sum", {"x": ("f32", (m, 2 * n))}, ("f32", (m,)), f"sum(slice(x, [0, {n}], [{m}, {2 * n}]), axis=1)", {"x": m * n})
     yield Case("gather_softmax", {"x": ("f32", (4096, n)), "i": ("i64", (512,))}, ("f32", (512, n)), "softmax(gather(x, i))", {"x": 512 * n}, {"i": taken})
     yield Case("transpose_softmax", {"x": ("f32", (n, m))}, ("f32", full), "softmax(transpose(x, [1, 0]))")
+    yield Case("softmax_heads", {"x": ("f32", (1024, 1024))}, ("f32", (16, 1024, 64)),
+               "transpose(reshape(softmax(x), [1024, 16, 64]), [1, 0, 2])")
     yield Case("concat_rmsnorm", {"x": ("f32", (1024, 512)), "y": ("f32", (1024, 512)), "s": ("f32", (1024,))}, ("f32", (1024, 1024)),
                "rmsnorm(concat([x, y], 1), s)")
 

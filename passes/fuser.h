@@ -1,0 +1,59 @@
+// Shared by the files of the fuse pass.
+#ifndef KC_PASSES_FUSER_H
+#define KC_PASSES_FUSER_H
+
+#include "passes/movement_map.h"
+#include "passes/pass.h"
+
+enum { NO_AXIS = -1, MAX_RESULTS = 16, FIRST_CARRIED = 64 };
+
+// The axes of an op's operand and result. Dimensions that are no axis of the space get numbers of their own, from
+// FIRST_CARRIED.
+typedef struct kc_fuse_carried {
+    const kc_op *op;
+    int from[KC_MAX_RANK], to[KC_MAX_RANK];
+    struct kc_fuse_carried *next;
+} kc_fuse_carried;
+
+typedef struct {
+    kc_value *results[MAX_RESULTS];
+    int n_results;
+    kc_op *hero;              // the first reduction or the contraction; NULL for a map
+    const kc_type *space;     // F, or the shape of the results
+    bool axis_reduced[KC_MAX_RANK];
+    bool *ops;                // by op order: taken in
+    bool *forward;            // by op order: taken in as an op that carries its operand away (fuse_carry.c)
+    kc_fuse_carried *carried; // what the ops between the hero and the result do to axes
+    int (*maps)[KC_MAX_RANK]; // by op order: the axes its result was asked for along
+    kc_value **inputs;
+    int n_inputs;
+    kc_op *built;             // the FUSION op
+    bool building;
+} kc_cluster;
+
+typedef struct {
+    kc_pass_context *pass;
+    kc_op *func;
+    kc_expr_pool *pool;
+    int n_ops;
+    kc_cluster *clusters;
+    int n_clusters;
+    kc_value **cuts; // values that are stored between kernels
+    int n_cuts;
+    int next_carried;         // the next number of a carried dimension
+    const kc_value *forming; // the result that is being formed: a cut for everyone else
+} kc_fuser;
+
+// ---- fuse.c
+bool kc_fuse_is_cut(const kc_fuser *, const kc_value *);
+// Makes the last heavy op before the result whose space the result has the hero, and gives the result's axes. Without one
+// the cluster is a map.
+bool kc_fuse_find_hero(kc_fuser *, kc_cluster *, kc_value *result, int *axes);
+
+// ---- fuse_carry.c: movement ops between the hero and the result
+// A hero further up, from which bijections that keep rows carry the result away: axes are those of the result.
+bool kc_fuse_find_carried(kc_fuser *, kc_cluster *, kc_value *result, int *axes);
+// Whether op does what a carrying op does with these axes; then the axes of its operand.
+bool kc_fuse_carried_from(const kc_fuser *, const kc_cluster *, const kc_op *, const int *axes, int *from);
+
+#endif
