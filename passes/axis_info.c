@@ -185,7 +185,7 @@ kc_access kc_access_of(kc_expr_pool *pool, const kc_op *op, bool aligned, int64_
     vector = smaller(vector, 8 * widest / kc_dtype_bits(type->elem));
     vector = limit_by_others(pool, type, base, local, unit, access.fast, rank, vector);
     if (mask) vector = smaller(vector, kc_axis_info_of(pool, mask, rank).constancy[access.fast]);
-    if (!aligned) vector = 1;
+    if (!aligned) vector = smaller(vector, kc_dtype_is_packed(type->elem) ? 2 : 1); // a byte is always aligned
     access.vector = larger(vector, 1);
     return access;
 }

@@ -59,7 +59,7 @@
 //   }
 //
 // The main context comes from the store (or load) that moves most; a load whose memory runs along another dimension has
-// its own and is converted; a dot's accumulator decides for everything after it, and each of its operands is loaded as
+// its own and is converted, and so has a store of 4-bit elements whose pairs would be torn; a dot's accumulator decides for everything after it, and each of its operands is loaded as
 // memory likes. Requires tile IR without layouts. Barriers are missing afterwards: that is `sync`'s work.
 #include "passes/layouts.h"
 
@@ -248,6 +248,18 @@ static void set_vector(kc_layouts *l, kc_op *op, const kc_value *tile) {
     else kc_attr_remove(op, KC_ATTR_VECTOR);
 }
 
+// A store of 4-bit elements writes whole bytes, so that each thread must hold pairs along the last dimension.
+static kc_context *store_context(kc_layouts *l, const kc_op *store) {
+    const kc_type *type = &kc_operand(store, 1)->type;
+    if (!kc_dtype_is_packed(type->elem)) return l->main;
+    kc_access access = kc_layouts_access(l, store);
+    if (access.vector < 2) kc_bug("4-bit elements of %s that cannot be written in pairs", kc_attr_string(l->kernel, KC_ATTR_NAME, "?"));
+    kc_layout mine = kc_layouts_project(l, &l->main->space, type);
+    if (first_run(&mine, access.fast) > 1) return l->main;
+    kc_layout space = kc_layouts_coalesced(l, type->tile, access.fast, access.vector);
+    return kc_layouts_context(l, &space);
+}
+
 static void place_block(kc_layouts *l, kc_block *block);
 
 static void place_loop(kc_layouts *l, kc_op *loop) {
@@ -280,6 +292,7 @@ static void place_op(kc_layouts *l, kc_op *op) {
         set_vector(l, op, kc_result(op, 0));
         return;
     case KC_OP_STORE:
+        context = store_context(l, op);
         operands_in_context(l, op, context, 1, op->n_operands);
         set_vector(l, op, kc_operand(op, 1));
         return;

@@ -70,7 +70,7 @@ static kc_value *stage_operand(kc_layouts *l, kc_builder *b, const kc_op *dot, i
     int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0);
     kc_value *v = kc_operand(dot, operand);
     kc_layout reader = operand_layout(l, dot, operand, v->type.tile[axis]), memory;
-    const char *error = kc_layout_choose_memory(&memory, v->type.layout, &reader, kc_dtype_bytes(v->type.elem), (int)l->pass->target->attributes.shared_banks);
+    const char *error = kc_layout_choose_memory(&memory, v->type.layout, &reader, kc_dtype_unit(v->type.elem), (int)l->pass->target->attributes.shared_banks);
     if (error) kc_bug("no shared layout for a dot operand: %s", error);
     kc_value *buffer = kc_layouts_alloc(l, dot->loc, &v->type, &memory);
     buffer->name = operand ? "bs" : "as";
@@ -97,7 +97,7 @@ static kc_value *fetch(kc_layouts *l, kc_builder *b, const kc_op *dot, int opera
 void kc_layouts_feed_dot(kc_layouts *l, kc_op *dot) {
     int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0);
     int64_t depth = kc_operand(dot, 0)->type.tile[axis];
-    int64_t steps = smaller(pow2_part(depth), FETCH_BYTES / kc_dtype_bytes(kc_operand(dot, 0)->type.elem));
+    int64_t steps = smaller(pow2_part(depth), FETCH_BYTES / kc_dtype_unit(kc_operand(dot, 0)->type.elem));
     kc_builder b = kc_builder_before(l->pass->module, dot);
     kc_value *as = stage_operand(l, &b, dot, 0), *bs = stage_operand(l, &b, dot, 1), *acc = kc_operand(dot, 2);
     for (int64_t k = 0; k < depth; k += steps) {

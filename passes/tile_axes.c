@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    THREADS_OF_A_MAP = 128, VECTORS_A_THREAD = 2, ROWS_OF_VECTORS = 4, LARGEST_WHOLE_ROW = 8192, ELEMENTS_A_ROW_THREAD = 16,
+    THREADS_OF_A_MAP = 128, VECTORS_A_THREAD = 2, ROWS_OF_VECTORS = 4, ELEMENTS_A_MAP_THREAD = 32, LARGEST_WHOLE_ROW = 8192, ELEMENTS_A_ROW_THREAD = 16,
     MOST_A_THREAD = 128, SECTOR_BYTES = 32, BYTES_OF_ROWS = 16, THREADS_OF_REPEATED_ROWS = 256, MOST_EXTENT = 16384, MOST_REPETITIONS = 15, MOST_PRODUCTS = 16384,
 };
 
@@ -30,7 +30,8 @@ static int64_t larger(int64_t a, int64_t b) {
 // The tile that would cover the whole axis. A reduced axis that may be empty needs a mask, so it is tiled.
 static int64_t whole(const kc_tiler *t, int a) {
     const kc_expr *extent = t->axes[a].part ? t->axes[a].part : t->axes[a].extent;
-    int64_t least = t->axes[a].reduced && kc_expr_min_value(t->pool, extent) < 1 ? 2 : 1;
+    bool masked = t->axes[a].reduced && kc_expr_min_value(t->pool, extent) < 1;
+    int64_t least = masked || t->axes[a].paired ? 2 : 1;
     return larger(least, power_of_two_at_least(kc_expr_max_value(t->pool, extent)));
 }
 
@@ -43,7 +44,7 @@ typedef struct {
     int most_axes;        // of the input that varies along most axes
     int fast_of_largest;  // its fast axis, or -1
     unsigned fast;        // fast axes of all inputs that vary along at least two axes
-    int least_bytes;      // of an element of any buffer
+    int least_bits;       // of an element of any buffer
     unsigned varies[MOST_INPUTS]; // the axes that each input varies along
     int n_inputs;
 } kc_trace;
@@ -56,8 +57,8 @@ static void trace_buffer(kc_trace *trace, const kc_value *v, const int *map) {
     for (int d = 0; d < v->type.rank; d++)
         if (map[d] != NO_AXIS) covered++, axes |= 1u << map[d];
     if (trace->n_inputs < MOST_INPUTS) trace->varies[trace->n_inputs++] = axes;
-    int bytes = kc_dtype_bytes(v->type.elem);
-    if (covered > 0 && bytes < trace->least_bytes) trace->least_bytes = bytes;
+    int bits = kc_dtype_bits(v->type.elem);
+    if (covered > 0 && bits < trace->least_bits) trace->least_bits = bits;
     if (covered > trace->most_axes) {
         trace->most_axes = covered;
         trace->fast_of_largest = fast >= 0 ? map[fast] : NO_AXIS;
@@ -145,7 +146,7 @@ int kc_tiler_plain_axes(const kc_tiler *t, const kc_type *type, int *map) {
 }
 
 static kc_trace trace_kernel(kc_tiler *t, unsigned *output_fast) {
-    kc_trace trace = {.t = t, .fast_of_largest = NO_AXIS, .least_bytes = 8};
+    kc_trace trace = {.t = t, .fast_of_largest = NO_AXIS, .least_bits = 64};
     kc_op *yield = t->source->last;
     *output_fast = 0;
     int first_output = t->source->n_args - yield->n_operands;
@@ -155,7 +156,7 @@ static kc_trace trace_kernel(kc_tiler *t, unsigned *output_fast) {
         kc_tiler_result_axes(t, kc_operand(yield, i), map);
         int fast = kc_type_unit_stride(t->pool, type);
         if (fast >= 0 && map[fast] != NO_AXIS) *output_fast |= 1u << map[fast];
-        trace.least_bytes = (int)smaller(trace.least_bytes, kc_dtype_bytes(type->elem));
+        trace.least_bits = (int)smaller(trace.least_bits, kc_dtype_bits(type->elem));
         trace_value(&trace, kc_operand(yield, i), map);
     }
     return trace;
@@ -214,8 +215,9 @@ static void spread(kc_tiler *t, int first, int64_t budget, bool reduced) {
 // A thread holds a few rows of the same columns, and walks down them: what repeats along the rows is loaded once.
 static int tile_repeated(kc_tiler *t, int fast, int repeated, int64_t vector) {
     t->axes[fast].tile = smaller(THREADS_OF_A_MAP * vector, whole(t, fast));
-    t->axes[repeated].tile = smaller(THREADS_OF_A_MAP * ROWS_OF_VECTORS * vector / t->axes[fast].tile, whole(t, repeated));
-    int warps = schedule_warps(t, t->axes[fast].tile * t->axes[repeated].tile, ROWS_OF_VECTORS * vector);
+    int64_t a_thread = smaller(ROWS_OF_VECTORS * vector, 2 * ELEMENTS_A_MAP_THREAD);
+    t->axes[repeated].tile = smaller(THREADS_OF_A_MAP * a_thread / t->axes[fast].tile, whole(t, repeated));
+    int warps = schedule_warps(t, t->axes[fast].tile * t->axes[repeated].tile, a_thread);
     kc_tiler_walk(t, repeated, warps);
     return warps;
 }
@@ -224,12 +226,12 @@ static int tile_map(kc_tiler *t) {
     unsigned output_fast;
     kc_trace trace = trace_kernel(t, &output_fast);
     int fast = last_bit(output_fast), other = last_bit(trace.fast & ~output_fast);
-    int64_t vector = 16 / trace.least_bytes;
+    int64_t vector = 128 / trace.least_bits, a_thread = smaller(VECTORS_A_THREAD * vector, ELEMENTS_A_MAP_THREAD);
     const kc_attr *wish = kc_attr_get(t->kernel, KC_ATTR_TILE);
     if (wish) {
         int64_t elements = 1;
         for (int i = 0; i < wish->count; i++) elements *= t->axes[t->n_axes - wish->count + i].tile = wish->integers[i];
-        return schedule_warps(t, elements, VECTORS_A_THREAD * vector);
+        return schedule_warps(t, elements, a_thread);
     }
     if (fast >= 0 && other >= 0) {
         t->axes[fast].tile = smaller(64, whole(t, fast));
@@ -238,10 +240,10 @@ static int tile_map(kc_tiler *t) {
     }
     int repeated = fast >= 0 ? repeated_axis(&trace, fast) : NO_AXIS;
     if (repeated != NO_AXIS) return tile_repeated(t, fast, repeated, vector);
-    spread(t, fast, THREADS_OF_A_MAP * VECTORS_A_THREAD * vector, false);
+    spread(t, fast, THREADS_OF_A_MAP * a_thread, false);
     int64_t elements = 1;
     for (int a = 0; a < t->n_axes; a++) elements *= t->axes[a].tile;
-    return schedule_warps(t, elements, VECTORS_A_THREAD * vector);
+    return schedule_warps(t, elements, a_thread);
 }
 
 // Something repeats from row to row: a thread holds the same few columns of several rows, so that it is shared, and the
@@ -272,12 +274,10 @@ static int tile_rows(kc_tiler *t, int64_t vector, int repeated) {
         row = smaller(1024 * vector, LARGEST_WHOLE_ROW / 2); // of the widest elements, too, a few fit
         spread(t, -1, row, true);
     }
-    if (row < 1024) {
-        spread(t, -1, 1024 / row, false);
-        for (int a = 0; a < t->n_axes; a++)
-            if (!t->axes[a].reduced) rows *= t->axes[a].tile;
-    }
-    return schedule_warps(t, row * rows, t->rows_whole ? larger(ELEMENTS_A_ROW_THREAD, vector) : vector * 2);
+    if (row < 1024) spread(t, -1, 1024 / row, false);
+    for (int a = 0; a < t->n_axes; a++)
+        if (!t->axes[a].reduced) rows *= t->axes[a].tile;
+    return schedule_warps(t, row * rows, t->rows_whole ? larger(ELEMENTS_A_ROW_THREAD, vector) : smaller(vector * 2, 2 * ELEMENTS_A_ROW_THREAD));
 }
 
 // The fast axis is not reduced: lanes run along it, and each thread walks down its columns. Deep columns that are wanted
@@ -302,7 +302,7 @@ static int tile_reduction(kc_tiler *t) {
     int fast = trace.fast_of_largest;
     bool columns = fast >= 0 && !t->axes[fast].reduced;
     int repeated = fast >= 0 ? repeated_axis(&trace, fast) : NO_AXIS;
-    int warps = columns ? tile_columns(t, fast, trace.least_bytes) : tile_rows(t, larger(1, 16 / trace.least_bytes), repeated);
+    int warps = columns ? tile_columns(t, fast, (trace.least_bits + 7) / 8) : tile_rows(t, larger(1, 128 / trace.least_bits), repeated);
     if (repeated != NO_AXIS && t->rows_whole) kc_tiler_walk(t, repeated, warps);
     return warps;
 }
@@ -333,6 +333,19 @@ static int tile_contraction(kc_tiler *t) {
     t->axes[k].tile = smaller(wish[2], larger(whole(t, k), 1));
     int64_t elements = (m >= 0 ? t->axes[m].tile : 1) * (n >= 0 ? t->axes[n].tile : 1);
     return schedule_warps(t, larger(elements, 1024), 32);
+}
+
+// A thread writes elements of 4 bits in pairs: the axis that such an output runs along gets an even tile. Its extent is even,
+// and what sets the tile later sets it to no less.
+static void pair_axes(kc_tiler *t) {
+    int first_output = t->source->n_args - t->source->last->n_operands;
+    for (int i = first_output; i < t->source->n_args; i++) {
+        const kc_type *type = &t->source->args[i]->type;
+        int map[KC_MAX_RANK], rank = output_axes(t, type, map);
+        if (!kc_dtype_is_packed(type->elem) || rank == 0 || map[rank - 1] == NO_AXIS) continue;
+        t->axes[map[rank - 1]].paired = true;
+        t->axes[map[rank - 1]].tile = 2;
+    }
 }
 
 // ---- wishes of the schedule ----------------------------------------------------------------------------------------------
@@ -393,6 +406,13 @@ static bool check_tile(kc_tiler *t) {
     return t->contraction ? check_contraction_tile(t, tile) : check_map_tile(t, tile);
 }
 
+static bool check_pairs(kc_tiler *t) {
+    for (int a = 0; a < t->n_axes; a++)
+        if (t->axes[a].paired && t->axes[a].tile % 2 != 0)
+            return refuse(t, "an output of 4-bit elements is written in pairs: its last extent is even");
+    return true;
+}
+
 static void find_ops(kc_tiler *t) {
     KC_FOR_OPS(op, t->source) {
         if (!t->reduction && kc_op_has(op, KC_REDUCTION)) t->reduction = op;
@@ -427,8 +447,10 @@ bool kc_tiler_choose_axes(kc_tiler *t) {
     find_ops(t);
     if (t->reduction) axes_of_reduction(t);
     else axes_of_output(t);
+    pair_axes(t);
     if (!check_tile(t)) return false;
     int warps = t->reduction ? tile_reduction(t) : t->contraction ? tile_contraction(t) : tile_map(t);
+    if (!check_pairs(t)) return false;
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].tile > 1 || (t->contraction && t->axes[a].reduced)) t->axes[a].slot = t->rank++;
     kc_attr_set_int(t->kernel, KC_ATTR_WARPS, warps);

@@ -14,6 +14,7 @@ typedef struct {
     const kc_expr *extent;
     const kc_expr *part, *parts; // it is a row of `parts` of extent `part`, and no tile spans two; NULL: it is one
     int64_t tile;     // elements a program (or a loop step) covers; 1: not tiled
+    bool paired;      // the tile is even: an output of 4-bit elements runs along it
     bool reduced;     // opened by reductions; else split over programs
     int slot;         // dimension of this axis in tile types; -1 when the tile is 1
     kc_value *base;   // first index of the current tile, i64 scalar; NULL is 0

@@ -18,10 +18,11 @@ static kc_term poison(const kc_call *call) {
 
 bool kc_contract_operand(kc_call *call, int i, const kc_value *value) {
     kc_dtype dtype = value->type.elem;
-    if (kc_dtype_is_float(dtype) || dtype == KC_i8 || dtype == KC_u8) return true;
+    bool narrow = dtype == KC_i8 || dtype == KC_u8 || dtype == KC_i4;
+    if (kc_dtype_is_float(dtype) || narrow) return true;
     KC_CALL_ERROR(
         call, kc_call_loc(call, i),
-        "%s multiplies floats, i8 and u8, not %s: cast '%s' first, such as cast(%s, \"f32\")",
+        "%s multiplies floats, i8, u8 and i4, not %s: cast '%s' first, such as cast(%s, \"f32\")",
         call->op->name, kc_dtype_name(dtype), call->names[i],
         call->given[i]->kind == KC_AST_NAME ? call->given[i]->text : "x");
     return false;

@@ -2,8 +2,10 @@
 // includes it.
 //
 // A tile is one LLVM value a register of its layout; a scalar is one value. f16 and bf16 stay half
-// and bfloat in registers, bool is i1; in memory bool is a byte. The values of an op hang on
-// kc_value.data while its kernel is emitted.
+// and bfloat in registers, bool is i1; floats of 8 and 4 bits are integers of that width that hold
+// their codes (emit_small.c), i4 is LLVM's. In memory bool is a byte. Two elements of 4 bits share
+// a byte in global memory; by themselves, as scalar arguments and in shared memory, they take one
+// each. The values of an op hang on kc_value.data while its kernel is emitted.
 //
 // Elementwise ops and iota are emitted late: register r of a tile when something first asks for it.
 // So a store computes one register after the other from the loads on, and not one op after the
@@ -89,7 +91,7 @@ struct kc_emit {
     bool loads_much;
     LLVMValueRef thread;            // i32
     kc_emit_function functions[32]; // of the module
-    LLVMTypeRef i1, i8, i16, i32, i64, f16, bf16, f32, f64, pointer_global, pointer_shared;
+    LLVMTypeRef i1, i4, i8, i16, i32, i64, f16, bf16, f32, f64, pointer_global, pointer_shared;
 };
 
 // Emits every kernel op of `tile` into `module`. false: errors in the sink.
@@ -113,13 +115,13 @@ void kc_emit_enter(kc_emit *, LLVMBasicBlockRef);
 
 // emit_scalar.c: types, constants, small arithmetic, calls
 LLVMTypeRef kc_emit_type(const kc_emit *, kc_dtype);        // in registers
-LLVMTypeRef kc_emit_memory_type(const kc_emit *, kc_dtype); // an integer of the element's width
+LLVMTypeRef kc_emit_memory_type(const kc_emit *, kc_dtype); // an integer of whole bytes
 LLVMValueRef kc_emit_constant(const kc_emit *, kc_dtype, double);
 LLVMValueRef kc_emit_int(const kc_emit *, kc_dtype, int64_t);
 LLVMValueRef kc_emit_i32(const kc_emit *, int64_t);
 LLVMValueRef kc_emit_i64(const kc_emit *, int64_t);
 LLVMValueRef kc_emit_to_memory(kc_emit *, kc_dtype,
-                               LLVMValueRef); // register form to integer of memory width
+                               LLVMValueRef); // register form to the integer in memory
 LLVMValueRef kc_emit_from_memory(kc_emit *, kc_dtype, LLVMValueRef);
 LLVMValueRef kc_emit_call(kc_emit *, const char *name, LLVMTypeRef result, int n,
                           LLVMValueRef *args);
@@ -137,6 +139,12 @@ LLVMValueRef kc_emit_convert_int(kc_emit *, LLVMValueRef, LLVMTypeRef, bool is_s
 LLVMValueRef kc_emit_cast_element(kc_emit *, kc_dtype from, kc_dtype to, LLVMValueRef);
 LLVMValueRef kc_emit_floordiv_int(kc_emit *, LLVMValueRef a, LLVMValueRef b, bool is_signed,
                                   bool modulo);
+// emit_small.c: floats below 16 bits. decode gives an f32 (exact), encode takes one.
+bool kc_emit_is_small(kc_dtype);
+LLVMValueRef kc_emit_decode(kc_emit *, kc_dtype, LLVMValueRef code);
+LLVMValueRef kc_emit_encode(kc_emit *, kc_dtype, LLVMValueRef);
+LLVMValueRef kc_emit_small_keeps(kc_emit *, kc_opcode, kc_dtype,
+                                 LLVMValueRef *args); // abs neg min max, else NULL
 void kc_emit_elementwise(kc_emit *, const kc_op *);
 LLVMValueRef kc_emit_elementwise_register(kc_emit *, const kc_op *, int r);
 // The register of an operand that holds the element of the result's register r: extents of 1 and
@@ -174,6 +182,9 @@ void kc_emit_shared_store(kc_emit *, const kc_op *);
 LLVMTypeRef kc_emit_access_type(const kc_emit *, kc_dtype, int n);
 LLVMValueRef kc_emit_pack(kc_emit *, kc_dtype, const LLVMValueRef *elements, int n);
 void kc_emit_unpack(kc_emit *, kc_dtype, LLVMValueRef, LLVMValueRef *elements, int n);
+// The same for elements of 4 bits, two a byte, low one first; n is even.
+LLVMValueRef kc_emit_pack_nibbles(kc_emit *, const LLVMValueRef *elements, int n);
+void kc_emit_unpack_nibbles(kc_emit *, LLVMValueRef, LLVMValueRef *elements, int n);
 LLVMValueRef kc_emit_plain_load(kc_emit *, LLVMTypeRef, LLVMValueRef pointer, bool read_only);
 void kc_emit_plain_store(kc_emit *, LLVMValueRef value, LLVMValueRef pointer);
 // Masked access by a branch, for hooks that have nothing better.

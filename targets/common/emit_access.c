@@ -11,7 +11,7 @@ static LLVMTypeRef access_type(const kc_emit *e, int element_bytes, int bytes) {
 }
 
 LLVMTypeRef kc_emit_access_type(const kc_emit *e, kc_dtype dtype, int n) {
-    int bytes = kc_dtype_bytes(dtype);
+    int bytes = kc_dtype_unit(dtype);
     return access_type(e, bytes, bytes * n);
 }
 
@@ -35,6 +35,45 @@ void kc_emit_unpack(kc_emit *e, kc_dtype dtype, LLVMValueRef value, LLVMValueRef
         elements[i] = kc_emit_from_memory(e, dtype, x);
     }
 }
+
+// ---- elements of 4 bits ---------------------------------------------------------------------
+
+enum { NIBBLES_A_WORD = 8 };
+
+static LLVMValueRef pack_word(kc_emit *e, const LLVMValueRef *elements, int n) {
+    LLVMBuilderRef b = e->builder;
+    LLVMTypeRef type = access_type(e, 1, n / 2);
+    LLVMValueRef word = LLVMConstInt(type, 0, false);
+    for (int i = 0; i < n; i++) {
+        LLVMValueRef x = LLVMBuildZExt(b, elements[i], type, "");
+        word = LLVMBuildOr(b, word, LLVMBuildShl(b, x, LLVMConstInt(type, 4u * (unsigned)i, false), ""), "");
+    }
+    return word;
+}
+
+LLVMValueRef kc_emit_pack_nibbles(kc_emit *e, const LLVMValueRef *elements, int n) {
+    if (n <= NIBBLES_A_WORD) return pack_word(e, elements, n);
+    LLVMValueRef words = LLVMGetPoison(access_type(e, 1, n / 2));
+    for (int i = 0; i < n / NIBBLES_A_WORD; i++) {
+        LLVMValueRef word = pack_word(e, &elements[i * NIBBLES_A_WORD], NIBBLES_A_WORD);
+        words = LLVMBuildInsertElement(e->builder, words, word, kc_emit_i32(e, i), "");
+    }
+    return words;
+}
+
+void kc_emit_unpack_nibbles(kc_emit *e, LLVMValueRef value, LLVMValueRef *elements, int n) {
+    LLVMBuilderRef b = e->builder;
+    for (int i = 0; i < n; i++) {
+        LLVMValueRef word = value;
+        if (n > NIBBLES_A_WORD)
+            word = LLVMBuildExtractElement(b, value, kc_emit_i32(e, i / NIBBLES_A_WORD), "");
+        LLVMValueRef shift =
+            LLVMConstInt(LLVMTypeOf(word), 4u * (unsigned)(i % NIBBLES_A_WORD), false);
+        elements[i] = LLVMBuildTrunc(b, LLVMBuildLShr(b, word, shift, ""), e->i4, "");
+    }
+}
+
+// ---- accesses -------------------------------------------------------------------------------
 
 static unsigned bytes_of(LLVMTypeRef type) {
     if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)

@@ -1,5 +1,7 @@
 // Casts as the language defines them: float to integer truncates and saturates, NaN gives 0;
-// integers wrap; to bool is x != 0; every rounding is one rounding, to nearest even.
+// integers wrap; to bool is x != 0; every rounding is one rounding, to nearest even. Floats of 8
+// and 4 bits go through f32: from it rounding is right if what came before lost nothing or rounded to
+// odd.
 #include "targets/common/emit.h"
 
 static LLVMValueRef narrow(kc_emit *e, LLVMValueRef x, kc_dtype to) {
@@ -93,8 +95,27 @@ static LLVMValueRef to_bool(kc_emit *e, kc_dtype from, LLVMValueRef x) {
                          ""); // NaN is true
 }
 
+// Integers up to 2^24 are exact in f32; past that all formats saturate but e8m0.
+static LLVMValueRef to_small(kc_emit *e, kc_dtype from, kc_dtype to, LLVMValueRef x) {
+    int bits = kc_dtype_table[from].bits;
+    if (!kc_dtype_is_float(from)) {
+        if (to == KC_f8e8m0 && bits == 64) x = i64_to_odd_f32(e, x);
+        else if (to == KC_f8e8m0 && bits == 32)
+            x = to_odd_f32(e, plain_int_to_float(e, from, e->f64, x));
+        else x = plain_int_to_float(e, from, e->f32, x);
+    } else if (from == KC_f64) {
+        x = to_odd_f32(e, x);
+    } else if (bits == 16) {
+        x = widen(e, x, KC_f32);
+    }
+    return kc_emit_encode(e, to, x);
+}
+
 LLVMValueRef kc_emit_cast_element(kc_emit *e, kc_dtype from, kc_dtype to, LLVMValueRef x) {
     if (from == to) return x;
+    if (kc_emit_is_small(from))
+        return kc_emit_cast_element(e, KC_f32, to, kc_emit_decode(e, from, x));
+    if (kc_emit_is_small(to)) return to_small(e, from, to, x);
     if (to == KC_bool) return to_bool(e, from, x);
     bool from_float = kc_dtype_is_float(from), to_float = kc_dtype_is_float(to);
     if (from_float && to_float) return float_to_float(e, from, to, x);

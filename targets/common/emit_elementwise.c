@@ -1,6 +1,6 @@
 // Elementwise ops: one scalar function an op, applied register by register.
 //
-// Arithmetic happens in f32, f64 and integers. On f16 and bf16 only abs, neg, min, max, comparisons
+// Arithmetic happens in f32, f64 and integers. On shorter floats only abs, neg, min, max, comparisons
 // and select exist: they go through f32, where every value is exact, or through bits. a*b+c may
 // become one fma (the flag `contract`), nothing else is reassociated.
 #include "targets/common/emit.h"
@@ -242,9 +242,17 @@ static LLVMValueRef short_element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMVa
     return keeps_type ? kc_emit_cast_element(e, KC_f32, t, result) : result;
 }
 
+static LLVMValueRef small_element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValueRef *args) {
+    LLVMValueRef kept = kc_emit_small_keeps(e, code, t, args);
+    if (kept) return kept;
+    LLVMValueRef wide[] = {kc_emit_decode(e, t, args[0]), kc_emit_decode(e, t, args[1])};
+    return float_element(e, code, KC_f32, wide); // a comparison
+}
+
 // All but select and cast.
 static LLVMValueRef element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValueRef *args) {
     if (!kc_dtype_is_float(t)) return int_element(e, code, t, args);
+    if (kc_emit_is_small(t)) return small_element(e, code, t, args);
     return is_short_float(t) ? short_element(e, code, t, args) : float_element(e, code, t, args);
 }
 

@@ -116,6 +116,7 @@ static kc_range full(kc_dtype t) {
     case KC_i64: return (kc_range){INT64_MIN, INT64_MAX};
     case KC_i32: return (kc_range){INT32_MIN, INT32_MAX};
     case KC_i16: return (kc_range){INT16_MIN, INT16_MAX};
+    case KC_i4: return (kc_range){-8, 7};
     case KC_i8: return (kc_range){INT8_MIN, INT8_MAX};
     case KC_u8: return (kc_range){0, UINT8_MAX};
     case KC_bool: return (kc_range){0, 1};

@@ -7,19 +7,25 @@
 //     fits
 // A local coordinate that is an iota separates into a register part and a thread part; others are
 // multiplied out register by register.
+//
+// Elements of 4 bits are counted in elements until all parts are summed, since each part may be odd;
+// half the sum is the byte. One by one they are loaded as the byte and shifted; they are stored in
+// whole bytes alone, because two threads that write one byte overwrite each other's half.
 #include "targets/common/emit.h"
 
 typedef struct kc_access {
     const kc_op *op;
     const kc_type *buffer;
     kc_dtype dtype;
-    int bytes;
+    int bytes;    // of an element; 1 for elements of 4 bits
+    bool nibbles; // elements of 4 bits
     const kc_use *base, *local;
     const kc_value *mask;              // NULL: all
     const kc_emitted *tile;            // of the result or of the value that is stored
     int vector;                        // elements an access
     bool read_only, narrow;            // narrow: offsets from the uniform pointer fit in 31 bits
     LLVMValueRef pointer;              // uniform
+    LLVMValueRef odd;                  // nibbles: 1 where it points at a byte's second half
     LLVMValueRef stride[KC_MAX_RANK];  // i64
     int64_t known_stride[KC_MAX_RANK]; // where is_known
     bool is_known[KC_MAX_RANK];
@@ -78,6 +84,10 @@ static LLVMValueRef advance(kc_emit *e, LLVMValueRef pointer, LLVMValueRef bytes
     return LLVMBuildGEP2(e->builder, e->i8, pointer, &bytes, 1, "");
 }
 
+static LLVMTypeRef offset_type(const kc_emit *e, const access *a) {
+    return a->narrow ? e->i32 : e->i64;
+}
+
 static void find_base(kc_emit *e, access *a, LLVMValueRef buffer, int rank) {
     LLVMValueRef sum = kc_emit_i64(e, 0);
     for (int d = 0; d < rank; d++) {
@@ -85,16 +95,17 @@ static void find_base(kc_emit *e, access *a, LLVMValueRef buffer, int rank) {
         LLVMValueRef b = kc_emit_convert_int(e, kc_emit_scalar(base), e->i64, true);
         sum = LLVMBuildAdd(e->builder, sum, LLVMBuildMul(e->builder, b, a->stride[d], ""), "");
     }
+    if (a->nibbles) {
+        LLVMValueRef one = kc_emit_i64(e, 1), odd = LLVMBuildAnd(e->builder, sum, one, "");
+        a->odd = kc_emit_convert_int(e, odd, offset_type(e, a), false);
+        sum = LLVMBuildAShr(e->builder, sum, one, "");
+    }
     a->pointer = advance(e, buffer, scaled(e, sum, a->bytes));
 }
 
 // stride as an i32 or i64, as offsets are computed
 static LLVMValueRef stride_of(kc_emit *e, const access *a, int d) {
     return a->narrow ? LLVMBuildTrunc(e->builder, a->stride[d], e->i32, "") : a->stride[d];
-}
-
-static LLVMTypeRef offset_type(const kc_emit *e, const access *a) {
-    return a->narrow ? e->i32 : e->i64;
 }
 
 static void find_thread_offset(kc_emit *e, access *a, int rank) {
@@ -115,7 +126,7 @@ static void find_thread_offset(kc_emit *e, access *a, int rank) {
 // What the layout pass says, at most what the target moves at once.
 static int vector_of(const kc_emit *e, const access *a) {
     int vector = (int)kc_attr_int(a->op, KC_ATTR_VECTOR, 1),
-        most = (int)e->target->attributes.vector_bytes / a->bytes;
+        most = (int)e->target->attributes.vector_bytes * 8 / kc_dtype_table[a->dtype].bits;
     if (most < 1) most = 1;
     if (vector > most) vector = most;
     if (vector < 1 || a->tile->n % vector)
@@ -128,7 +139,8 @@ static access begin(kc_emit *e, const kc_op *op, const kc_value *buffer, const k
     access a = {.op = op, .buffer = &buffer->type, .dtype = buffer->type.elem};
     int rank = buffer->type.rank, n, masks;
     const kc_use *mask;
-    a.bytes = kc_dtype_bytes(a.dtype);
+    a.bytes = kc_dtype_unit(a.dtype);
+    a.nibbles = kc_dtype_is_packed(a.dtype);
     a.base = kc_op_segment(op, base_segment, &n);
     a.local = kc_op_segment(op, base_segment + 1, &masks);
     if (n != rank || masks != rank)
@@ -182,6 +194,28 @@ static LLVMValueRef address(kc_emit *e, const access *a, int r) {
     return constant ? advance(e, pointer, kc_emit_i64(e, constant)) : pointer;
 }
 
+// Elements from `pointer` to register r's, `odd` included.
+static LLVMValueRef nibble_offset(kc_emit *e, const access *a, int r) {
+    LLVMBuilderRef b = e->builder;
+    LLVMTypeRef type = offset_type(e, a);
+    LLVMValueRef sum = a->odd, other = other_offset(e, a, r);
+    if (other) sum = LLVMBuildAdd(b, sum, other, "");
+    for (int d = 0; d < a->buffer->rank; d++) {
+        if (a->iota[d] < 0) continue;
+        int64_t c = kc_tile_map_at(a->tile->map, r, a->iota[d]);
+        LLVMValueRef times = LLVMConstInt(type, (uint64_t)c, false);
+        if (c) sum = LLVMBuildAdd(b, sum, LLVMBuildMul(b, stride_of(e, a, d), times, ""), "");
+    }
+    return sum;
+}
+
+static LLVMValueRef byte_address(kc_emit *e, const access *a, LLVMValueRef nibble) {
+    LLVMValueRef one = LLVMConstInt(LLVMTypeOf(nibble), 1, false);
+    if (!a->narrow) return advance(e, a->pointer, LLVMBuildAShr(e->builder, nibble, one, ""));
+    LLVMValueRef byte = LLVMBuildLShr(e->builder, nibble, one, "");
+    return advance(e, a->pointer, LLVMBuildZExt(e->builder, byte, e->i64, ""));
+}
+
 static LLVMValueRef both(kc_emit *e, LLVMValueRef a, LLVMValueRef b) {
     return !a ? b : !b ? a : LLVMBuildAnd(e->builder, a, b, "");
 }
@@ -197,21 +231,35 @@ static bool is_always(LLVMValueRef mask) {
 // ---- ops ------------------------------------------------------------------------------------
 
 static LLVMValueRef fill_of(kc_emit *e, const access *a, int vector) {
-    LLVMValueRef fill[16],
+    enum { WIDEST = 32 };
+    LLVMValueRef fill[WIDEST],
         one = kc_emit_constant(e, a->dtype, kc_attr_float(a->op, KC_ATTR_VALUE, 0));
+    if (a->nibbles && vector == 1) vector = 2; // both halves of the byte
     for (int i = 0; i < vector; i++)
         fill[i] = one;
+    if (a->nibbles) return kc_emit_pack_nibbles(e, fill, vector);
     return kc_emit_pack(e, a->dtype, fill, vector); // folds to a constant
+}
+
+// The half of a byte that register r's offset says.
+static LLVMValueRef half_of(kc_emit *e, LLVMValueRef byte, LLVMValueRef nibble) {
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef odd = LLVMBuildTrunc(b, nibble, e->i1, "");
+    LLVMValueRef high = LLVMBuildLShr(b, byte, LLVMConstInt(e->i8, 4, false), "");
+    return LLVMBuildTrunc(b, LLVMBuildSelect(b, odd, high, byte, ""), e->i4, "");
 }
 
 // The vector that begins with register r.
 static void load_vector(kc_emit *e, const access *a, kc_emitted *v, int r) {
-    LLVMValueRef fill = fill_of(e, a, a->vector), mask = mask_of(e, a, r),
-                 pointer = address(e, a, r);
+    LLVMValueRef fill = fill_of(e, a, a->vector), mask = mask_of(e, a, r);
+    LLVMValueRef nibble = a->nibbles ? nibble_offset(e, a, r) : NULL;
+    LLVMValueRef pointer = nibble ? byte_address(e, a, nibble) : address(e, a, r);
     LLVMValueRef value = is_always(mask)
                              ? kc_emit_plain_load(e, LLVMTypeOf(fill), pointer, a->read_only)
                              : e->hooks->load_masked(e, pointer, mask, fill, a->read_only);
-    kc_emit_unpack(e, a->dtype, value, &v->regs[r], a->vector);
+    if (!nibble) kc_emit_unpack(e, a->dtype, value, &v->regs[r], a->vector);
+    else if (a->vector > 1) kc_emit_unpack_nibbles(e, value, &v->regs[r], a->vector);
+    else v->regs[r] = half_of(e, value, nibble);
 }
 
 void kc_emit_load_register(kc_emit *e, const kc_op *op, int r) {
@@ -273,17 +321,27 @@ static LLVMValueRef writer(kc_emit *e, const kc_tile_map *m) {
     return LLVMBuildICmp(e->builder, LLVMIntEQ, e->thread, kc_emit_i32(e, 0), "");
 }
 
+// The vector that begins with register r.
+static void store_vector(kc_emit *e, const access *a, const kc_value *value, int r,
+                         LLVMValueRef representative) {
+    LLVMValueRef mask = both(e, representative, mask_of(e, a, r));
+    LLVMValueRef pointer =
+        a->nibbles ? byte_address(e, a, nibble_offset(e, a, r)) : address(e, a, r);
+    for (int i = 0; i < a->vector; i++)
+        kc_emit_register(e, value, r + i);
+    const LLVMValueRef *first = &a->tile->regs[r];
+    LLVMValueRef packed = a->nibbles ? kc_emit_pack_nibbles(e, first, a->vector)
+                                     : kc_emit_pack(e, a->dtype, first, a->vector);
+    if (is_always(mask)) kc_emit_plain_store(e, packed, pointer);
+    else e->hooks->store_masked(e, pointer, mask, packed);
+}
+
 void kc_emit_store(kc_emit *e, const kc_op *op) {
     const kc_value *value = kc_operand(op, 1);
     access a = begin(e, op, kc_operand(op, 0), value, 2);
+    if (a.nibbles && a.vector < 2) kc_bug("store: elements of 4 bits by the half byte");
     LLVMValueRef representative = writer(e, a.tile->map);
     for (int r = 0; r < a.tile->n; r += a.vector) {
-        if (is_copy(a.tile->map, r)) continue;
-        LLVMValueRef mask = both(e, representative, mask_of(e, &a, r)), pointer = address(e, &a, r);
-        for (int i = 0; i < a.vector; i++)
-            kc_emit_register(e, value, r + i);
-        LLVMValueRef packed = kc_emit_pack(e, a.dtype, &a.tile->regs[r], a.vector);
-        if (is_always(mask)) kc_emit_plain_store(e, packed, pointer);
-        else e->hooks->store_masked(e, pointer, mask, packed);
+        if (!is_copy(a.tile->map, r)) store_vector(e, &a, value, r, representative);
     }
 }

@@ -9,24 +9,30 @@ LLVMTypeRef kc_emit_type(const kc_emit *e, kc_dtype dtype) {
     case KC_f16: return e->f16;
     case KC_bf16: return e->bf16;
     case KC_bool: return e->i1;
-    default: break;
+    case KC_i4:
+    case KC_f4e2m1: return e->i4;
+    default: return kc_emit_memory_type(e, dtype);
     }
-    if (kc_dtype_is_float(dtype)) kc_bug("element type %s cannot be emitted", kc_dtype_name(dtype));
-    return kc_emit_memory_type(e, dtype);
 }
 
 LLVMTypeRef kc_emit_memory_type(const kc_emit *e, kc_dtype dtype) {
-    switch (kc_dtype_table[dtype].bits) {
-    case 64: return e->i64;
-    case 32: return e->i32;
-    case 16: return e->i16;
-    case 8: return e->i8;
-    default: kc_bug("element type %s cannot be emitted", kc_dtype_name(dtype));
+    switch (kc_dtype_unit(dtype)) {
+    case 8: return e->i64;
+    case 4: return e->i32;
+    case 2: return e->i16;
+    default: return e->i8;
     }
+}
+
+static LLVMValueRef code_of(const kc_emit *e, kc_dtype dtype, double value) {
+    uint8_t code = 0;
+    kc_dtype_put(dtype, &code, 0, value);
+    return LLVMConstInt(kc_emit_type(e, dtype), code, false);
 }
 
 LLVMValueRef kc_emit_constant(const kc_emit *e, kc_dtype dtype, double value) {
     LLVMTypeRef type = kc_emit_type(e, dtype);
+    if (kc_emit_is_small(dtype)) return code_of(e, dtype, value);
     if (kc_dtype_is_float(dtype)) return LLVMConstReal(type, value);
     if (dtype == KC_bool) return LLVMConstInt(type, value != 0, false);
     return LLVMConstInt(type, (uint64_t)kc_dtype_saturate(KC_i64, value), true);
@@ -34,7 +40,7 @@ LLVMValueRef kc_emit_constant(const kc_emit *e, kc_dtype dtype, double value) {
 
 LLVMValueRef kc_emit_int(const kc_emit *e, kc_dtype dtype, int64_t value) {
     LLVMTypeRef type = kc_emit_type(e, dtype);
-    if (kc_dtype_is_float(dtype)) return LLVMConstReal(type, (double)value);
+    if (kc_dtype_is_float(dtype)) return kc_emit_constant(e, dtype, (double)value);
     return LLVMConstInt(type, dtype == KC_bool ? value != 0 : (uint64_t)value, true);
 }
 
@@ -47,16 +53,18 @@ LLVMValueRef kc_emit_i64(const kc_emit *e, int64_t value) {
 }
 
 LLVMValueRef kc_emit_to_memory(kc_emit *e, kc_dtype dtype, LLVMValueRef value) {
-    if (dtype == KC_bool) return LLVMBuildZExt(e->builder, value, e->i8, "");
-    if (!kc_dtype_is_float(dtype)) return value;
+    if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMIntegerTypeKind)
+        return kc_emit_convert_int(e, value, kc_emit_memory_type(e, dtype), false);
     return LLVMBuildBitCast(e->builder, value, kc_emit_memory_type(e, dtype), "");
 }
 
 LLVMValueRef kc_emit_from_memory(kc_emit *e, kc_dtype dtype, LLVMValueRef value) {
     if (dtype == KC_bool)
         return LLVMBuildICmp(e->builder, LLVMIntNE, value, LLVMConstInt(e->i8, 0, false), "");
-    if (!kc_dtype_is_float(dtype)) return value;
-    return LLVMBuildBitCast(e->builder, value, kc_emit_type(e, dtype), "");
+    LLVMTypeRef type = kc_emit_type(e, dtype);
+    if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind)
+        return kc_emit_convert_int(e, value, type, false);
+    return LLVMBuildBitCast(e->builder, value, type, "");
 }
 
 LLVMValueRef kc_emit_convert_int(kc_emit *e, LLVMValueRef value, LLVMTypeRef to, bool is_signed) {

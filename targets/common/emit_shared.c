@@ -166,7 +166,7 @@ static void match_dimensions(access *a, const kc_op *op) {
 static access begin(kc_emit *e, const kc_op *op, const kc_value *tile, int stage_segment) {
     const kc_value *buffer = kc_operand(op, 0);
     access a = {.dtype = buffer->type.elem, .tile = kc_emit_get(tile)->map, .cached_value = -1};
-    a.bytes = kc_dtype_bytes(a.dtype);
+    a.bytes = kc_dtype_unit(a.dtype);
     a.memory = kc_memory_map_create(e->arena, buffer->type.layout);
     if (!a.tile) kc_bug("%s of a scalar", kc_op_row(op)->name);
     int stages;

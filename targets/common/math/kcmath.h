@@ -38,6 +38,20 @@ double kc_math_tanh_f64(double x);
 double kc_math_erf_f64(double x);
 double kc_math_pow_f64(double x, double y);
 
+// Casts between f32 and the small floats; see small.c.
+uint32_t kc_math_f8e4m3_of_f32(float x);
+uint32_t kc_math_f8e5m2_of_f32(float x);
+uint32_t kc_math_f8e4m3fnuz_of_f32(float x);
+uint32_t kc_math_f8e5m2fnuz_of_f32(float x);
+uint32_t kc_math_f8e8m0_of_f32(float x);
+uint32_t kc_math_f4e2m1_of_f32(float x);
+float kc_math_f32_of_f8e4m3(uint32_t code);
+float kc_math_f32_of_f8e5m2(uint32_t code);
+float kc_math_f32_of_f8e4m3fnuz(uint32_t code);
+float kc_math_f32_of_f8e5m2fnuz(uint32_t code);
+float kc_math_f32_of_f8e8m0(uint32_t code);
+float kc_math_f32_of_f4e2m1(uint32_t code);
+
 // ---- helpers of the sources ---------------------------------------------------------------------
 
 #define KC_MATH_INLINE static inline __attribute__((always_inline, unused))

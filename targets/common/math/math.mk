@@ -2,7 +2,7 @@
 # Included by the Makefile before the rules that use TARGETS_EXTRA_OBJ.
 
 KC_MATH_DIR := targets/common/math
-KC_MATH_SRC := $(addprefix $(KC_MATH_DIR)/,erf.c exp.c log.c pow.c rsqrt.c tanh.c trig.c)
+KC_MATH_SRC := $(addprefix $(KC_MATH_DIR)/,erf.c exp.c log.c pow.c rsqrt.c small.c tanh.c trig.c)
 KC_MATH_GEN := $(BUILD)/gen/math
 LLVM_AS     ?= llvm-as-$(LLVM)
 
@@ -50,3 +50,6 @@ $(BUILD)/obj/math-host/%.o: $(KC_MATH_DIR)/%.c
 $(BUILD)/test/targets/test_math: $(KC_MATH_HOST_OBJ)
 $(BUILD)/test/targets/test_math: UNIT_LIBS = $(KC_MATH_HOST_OBJ)
 $(BUILD)/test/targets/test_math: UNIT_SYS =
+$(BUILD)/test/targets/test_small: $(KC_MATH_HOST_OBJ)
+$(BUILD)/test/targets/test_small: UNIT_LIBS = $(KC_MATH_HOST_OBJ) $(call obj,ir/dtype.c)
+$(BUILD)/test/targets/test_small: UNIT_SYS =

@@ -124,29 +124,33 @@ static const char *target_of(int lanes) {
 enum { BATCH = 24 };
 
 typedef struct {
-    int rows, columns, warps, masked_rows, masked_columns, bytes, shared;
+    int rows, columns, warps, masked_rows, masked_columns, bits, shared;
     const char *a, *b, *memory;
 } move_case;
 
 static move_case make_move(kc_arena *arena, FILE *layouts, FILE *funcs, int i, int lanes) {
-    static const char *const types[] = {"u8", "f16", "f32", "f64", "i64", "bf16"};
-    static const int sizes[] = {1, 2, 4, 8, 8, 2}, odd[] = {1, 1, 1, 3};
-    int lane_bits = lanes == 64 ? 6 : 5, warp_bits = roll(3), t = roll(6);
+    static const kc_dtype types[] = {KC_u8, KC_f16,    KC_f32, KC_f64, KC_i64, KC_bf16,
+                                     KC_i4, KC_f4e2m1, KC_i4,  KC_f8e4m3};
+    static const int odd[] = {1, 1, 1, 3};
+    int lane_bits = lanes == 64 ? 6 : 5, warp_bits = roll(3);
+    kc_dtype t = types[roll(sizeof types / sizeof *types)];
     int log_tile[2] = {roll(5), 2 + roll(5)}, reps[2] = {odd[roll(4)], odd[roll(4)]};
     bool mixed = roll(2);
     int vector_bits = roll(3), stages = 1 + roll(2);
+    int stored_bits = kc_dtype_is_packed(t) ? 1 + roll(2) : 0; // pairs at least
     move_case c = {.rows = reps[0] << log_tile[0],
                    .columns = reps[1] << log_tile[1],
                    .warps = 1 << warp_bits,
-                   .bytes = sizes[t]};
-    c.shared = 256 + stages * c.rows * c.columns * c.bytes;
+                   .bits = kc_dtype_bits(t)};
+    c.shared = 256 + stages * c.rows * c.columns * kc_dtype_unit(t);
     shape a = random_shape(log_tile, reps, lane_bits, warp_bits, vector_bits, mixed);
-    shape b = random_shape(log_tile, reps, lane_bits, warp_bits, 0, mixed);
+    shape b = random_shape(log_tile, reps, lane_bits, warp_bits, stored_bits, mixed);
     c.a = shape_text(arena, &a);
     c.b = shape_text(arena, &b);
     c.memory = memory_text(arena, log_tile, reps);
     c.masked_rows = 1 + roll(c.rows);
-    c.masked_columns = (1 + roll(c.columns >> vector_bits)) << vector_bits;
+    int whole_bits = vector_bits > stored_bits ? vector_bits : stored_bits;
+    c.masked_columns = (1 + roll(c.columns >> whole_bits)) << whole_bits;
     kc_layout la, lb;
     const char *error;
     size_t at;
@@ -155,16 +159,17 @@ static move_case make_move(kc_arena *arena, FILE *layouts, FILE *funcs, int i, i
     bool shared = kc_layout_convert_kind(&la, &lb) > KC_CONVERT_SHUFFLE || roll(2);
     fprintf(layouts, "layout #%d = %s\nlayout #%d = %s\nlayout #%d = %s\n", 3 * i, c.a, 3 * i + 1,
             c.b, 3 * i + 2, c.memory);
-    const char *tile = kc_arena_printf(arena, "tile<%dx%dx", c.rows, c.columns), *type = types[t];
+    const char *tile = kc_arena_printf(arena, "tile<%dx%dx", c.rows, c.columns), *type = kc_dtype_name(t);
     fprintf(funcs,
-            "func @f%d(%%x: %s[M, N]) -> (o: %s[M, N]) dims {M: 0..100000, N: 0..100000} {\n  "
+            "func @f%d(%%x: %s[M, N]) -> (o: %s[M, N]) dims {M: 0..100000, N: 0..100000%s} {\n  "
             "variant {workspace = 0} {\n"
             "    %%o = output {name = \"o\"} : %s[M, N]\n"
             "    kernel inputs(%%x) outputs(%%o) {name = \"k%d\", grid = 1, warps = %d, shared = "
             "%d} {\n"
             "    ^(%%x: %s[M, N], %%o: %s[M, N]):\n      %%z = const {integer = 0} : i64\n"
             "      %%m = sym {expr = M} : i32\n      %%n = sym {expr = N} : i32\n",
-            i, type, type, type, i, c.warps, c.shared, type, type);
+            i, type, type, kc_dtype_is_packed(t) ? " multiple 2" : "", type, i, c.warps, c.shared,
+            type, type);
     for (int l = 0; l < 2; l++)
         fprintf(funcs,
                 "      %%i%d = iota {axis = 0} : %si32, #%d>\n      %%j%d = iota {axis = 1} : "
@@ -188,14 +193,16 @@ static move_case make_move(kc_arena *arena, FILE *layouts, FILE *funcs, int i, i
                 stages > 1 ? " stage(%st)" : "", stages > 1 ? " stage(%st)" : "", tile, type,
                 3 * i + 1);
     else fprintf(funcs, "      %%w = convert %%v : %s%s, #%d>\n", tile, type, 3 * i + 1);
-    fprintf(funcs, "      store %%o, %%w base(%%z, %%z) local(%%i1, %%j1) mask(%%mask1)\n      "
-                   "return\n    }\n  }\n}\n");
+    fprintf(funcs,
+            "      store %%o, %%w base(%%z, %%z) local(%%i1, %%j1) mask(%%mask1) {vector = %d}\n"
+            "      return\n    }\n  }\n}\n",
+            1 << stored_bits);
     return c;
 }
 
 static void check_move(void *library, kc_arena *arena, const move_case *c, int i, int lanes) {
-    int m = c->masked_rows, n = c->masked_columns, bytes = c->bytes;
-    size_t size = (size_t)(m * n * bytes);
+    int m = c->masked_rows, n = c->masked_columns;
+    size_t size = (size_t)(m * n * c->bits / 8);
     unsigned char *x = aligned_alloc(64, (size + 127) / 64 * 64),
                   *o = aligned_alloc(64, (size + 127) / 64 * 64);
     for (size_t j = 0; j < size; j++)
@@ -406,7 +413,8 @@ static const char *matmul_text(kc_arena *arena, int lanes, const char *in, const
     kc_layout lb = blocked(1, TILE_N, TILE_K, (int[]){1, 2, 1}, (int[]){1, 8, lanes / 8},
                            (int[]){1, 1, 2}, (int[]){1, 2, 0});
     kc_layout sa, sb;
-    int element = kc_dtype_bytes(kc_dtype_find(in, strlen(in)));
+    const char *even = kc_dtype_is_packed(kc_dtype_find(in, strlen(in))) ? " multiple 2" : "";
+    int element = kc_dtype_unit(kc_dtype_find(in, strlen(in)));
     kc_layout whole_a = operand_of(&acc, 1, TILE_K), whole_b = operand_of(&acc, 0, TILE_K);
     assert_null(kc_layout_choose_memory(&sa, &la, &whole_a, element, 32));
     assert_null(kc_layout_choose_memory(&sb, &lb, &whole_b, element, 32));
@@ -415,8 +423,8 @@ static const char *matmul_text(kc_arena *arena, int lanes, const char *in, const
         "module @m {target = \"cuda:sm_80\"}\n"
         "layout #0 = %s\nlayout #1 = %s\nlayout #2 = %s\nlayout #3 = %s\nlayout #4 = %s\nlayout #5 "
         "= %s\nlayout #6 = %s\n"
-        "func @mm(%%x: %s[M, K], %%w: %s[K, N]) -> (y: %s[M, N]) dims {M: 0..1000, N: 0..1000, K: "
-        "0..1000} {\n"
+        "func @mm(%%x: %s[M, K], %%w: %s[K, N]) -> (y: %s[M, N]) dims {M: 0..1000, N: 0..1000%s, "
+        "K: 0..1000%s} {\n"
         "  variant {workspace = 0} {\n    %%y = output {name = \"y\"} : %s[M, N]\n"
         "    kernel inputs(%%x, %%w) outputs(%%y) {name = \"mm\", grid = cdiv(M, 32) * cdiv(N, "
         "48), warps = 2, shared = 40960} {\n"
@@ -471,24 +479,24 @@ static const char *matmul_text(kc_arena *arena, int lanes, const char *in, const
         "}\n  }\n}\n",
         layout_text(arena, &acc), layout_text(arena, &a), layout_text(arena, &b),
         layout_text(arena, &la), layout_text(arena, &lb), layout_text(arena, &sa),
-        layout_text(arena, &sb), in, in, sum, sum, in, in, sum, in, in,
+        layout_text(arena, &sb), in, in, sum, even, even, sum, in, in, sum, in, in,
         strcmp(sum, "i32") ? "value" : "integer", sum, sum, sum, in, in, in, in, sum, in, in, sum);
 }
 
 // Operands are small integers, so that the result is exact in every type.
 static void check_matmul(void *library, int lanes, kc_dtype in, kc_dtype sum, int m, int n, int k) {
-    int bytes = kc_dtype_bytes(in), out = kc_dtype_bytes(sum);
-    char *x = malloc((size_t)(m * k * bytes + 1)), *w = malloc((size_t)(k * n * bytes + 1)),
-         *y = malloc((size_t)(m * n * out + 8));
+    int out = kc_dtype_bytes(sum);
+    size_t xs = (size_t)kc_dtype_size(in, m * k) + 1, ws = (size_t)kc_dtype_size(in, k * n) + 1;
+    char *x = calloc(xs, 1), *w = calloc(ws, 1), *y = malloc((size_t)(m * n * out + 8));
     for (int i = 0; i < m * k; i++)
-        kc_dtype_is_float(in) ? kc_dtype_store(in, x + i * bytes, roll(7) - 3)
-                              : kc_dtype_store_i64(in, x + i * bytes, roll(200) - 99);
+        kc_dtype_is_float(in) ? kc_dtype_put(in, x, i, roll(7) - 3)
+                              : kc_dtype_put_i64(in, x, i, roll(200) - 99);
     for (int i = 0; i < k * n; i++)
-        kc_dtype_is_float(in) ? kc_dtype_store(in, w + i * bytes, roll(7) - 3)
-                              : kc_dtype_store_i64(in, w + i * bytes, roll(200) - 99);
+        kc_dtype_is_float(in) ? kc_dtype_put(in, w, i, roll(7) - 3)
+                              : kc_dtype_put_i64(in, w, i, roll(200) - 99);
     memset(y, 0xcc, (size_t)(m * n * out + 8));
-    run_argument arguments[] = {{x, (size_t)(m * k * bytes + 1), 0},
-                                {w, (size_t)(k * n * bytes + 1), 0},
+    run_argument arguments[] = {{x, xs, 0},
+                                {w, ws, 0},
                                 {y, (size_t)(m * n * out + 8), 0},
                                 {.value = m},
                                 {.value = n},
@@ -499,8 +507,7 @@ static void check_matmul(void *library, int lanes, kc_dtype in, kc_dtype sum, in
         for (int j = 0; j < n; j++) {
             double want = 0;
             for (int l = 0; l < k; l++)
-                want += kc_dtype_load(in, x + (i * k + l) * bytes) *
-                        kc_dtype_load(in, w + (l * n + j) * bytes);
+                want += kc_dtype_get(in, x, i * k + l) * kc_dtype_get(in, w, l * n + j);
             double got = kc_dtype_load(sum, y + (i * n + j) * out);
             if (got != want)
                 fail_msg("%s, %d lanes, %d x %d x %d at %d, %d: %g, expected %g", kc_dtype_name(in),
@@ -516,7 +523,8 @@ static void matmul(void **state) {
     static const struct {
         kc_dtype in, sum;
     } types[] = {{KC_f16, KC_f32}, {KC_bf16, KC_f32}, {KC_f32, KC_f32},
-                 {KC_f64, KC_f64}, {KC_i8, KC_i32},   {KC_u8, KC_i32}};
+                 {KC_f64, KC_f64}, {KC_i8, KC_i32},   {KC_u8, KC_i32},
+                 {KC_i4, KC_i32},  {KC_f4e2m1, KC_f32}, {KC_f8e5m2, KC_f32}};
     seed = 5;
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (int lanes = 32; lanes <= (place == RUN_ON_HOST ? 64 : 32); lanes += 32) {
@@ -524,10 +532,11 @@ static void matmul(void **state) {
             const char *text =
                 matmul_text(arena, lanes, kc_dtype_name(types[t].in), kc_dtype_name(types[t].sum));
             void *library = run_compile(arena, text, target_of(lanes));
-            check_matmul(library, lanes, types[t].in, types[t].sum, 1, 1, 1);
-            check_matmul(library, lanes, types[t].in, types[t].sum, 37, 53, 41);
+            int even = kc_dtype_is_packed(types[t].in); // inner extents of packed operands are
+            check_matmul(library, lanes, types[t].in, types[t].sum, 1, 1 + even, 1 + even);
+            check_matmul(library, lanes, types[t].in, types[t].sum, 37, 53 + even, 41 + even);
             check_matmul(library, lanes, types[t].in, types[t].sum, 32, 48, 32);
-            check_matmul(library, lanes, types[t].in, types[t].sum, 5, 97, 0);
+            check_matmul(library, lanes, types[t].in, types[t].sum, 5, 97 + even, 0);
             run_release(library);
             kc_arena_destroy(arena);
         }

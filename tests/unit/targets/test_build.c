@@ -64,11 +64,6 @@ static char *said_by(const kc_diag *diag) {
 
 // ---- every element operation ----------------------------------------------------------------
 
-// What code generation knows.
-static bool emitted(kc_dtype t) {
-    return kc_dtype_bits(t) >= (kc_dtype_is_float(t) ? 16 : 8);
-}
-
 static const char *elements_text(kc_arena *arena, int warp_size, int *count) {
     char *text;
     size_t size;
@@ -82,9 +77,7 @@ static const char *elements_text(kc_arena *arena, int warp_size, int *count) {
                 kc_dtype result = op == KC_OP_CAST               ? (kc_dtype)to
                                   : row->rule == KC_RULE_COMPARE ? KC_bool
                                                                  : (kc_dtype)t;
-                if (!is_tile_elementwise(row) || !emitted((kc_dtype)t) ||
-                    !emitted((kc_dtype)to) || result != (kc_dtype)to)
-                    continue;
+                if (!is_tile_elementwise(row) || result != (kc_dtype)to) continue;
                 if (!accepts(row, (kc_dtype)t)) continue;
                 const char *expression =
                     op == KC_OP_SELECT ? "select %vc, %vx, %vy"

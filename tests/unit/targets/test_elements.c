@@ -152,23 +152,23 @@ typedef struct {
 } array;
 
 static void put_int(kc_dtype t, array *a, int i, int64_t v) {
-    kc_dtype_store_i64(t, a->at + i * kc_dtype_bytes(t), v);
+    kc_dtype_put_i64(t, a->at, i, v);
 }
 
 static void fill(kc_dtype t, array *a, int step) {
     for (int i = 0; i < N; i++) {
         int j = (i * step) % N;
-        if (kc_dtype_is_float(t)) kc_dtype_store(t, a->at + i * kc_dtype_bytes(t), float_values[j]);
+        if (kc_dtype_is_float(t)) kc_dtype_put(t, a->at, i, float_values[j]);
         else put_int(t, a, i, int_values[j]);
     }
 }
 
 static double get(kc_dtype t, const array *a, int i) {
-    return kc_dtype_load(t, a->at + i * kc_dtype_bytes(t));
+    return kc_dtype_get(t, a->at, i);
 }
 
 static int64_t get_int(kc_dtype t, const array *a, int i) {
-    return kc_dtype_load_i64(t, a->at + i * kc_dtype_bytes(t));
+    return kc_dtype_get_i64(t, a->at, i);
 }
 
 static bool same_bits(double a, double b) {
@@ -183,8 +183,17 @@ static int64_t wrap(kc_dtype t, int64_t v) {
     return get_int(t, &a, 0);
 }
 
+static double largest(kc_dtype t) {
+    return kc_dtype_load(t, &(uint8_t){t == KC_f8e4m3   ? 0x7e
+                                       : t == KC_f8e5m2 ? 0x7b
+                                       : t == KC_f8e8m0 ? 0xfe
+                                       : t == KC_f4e2m1 ? 0x07
+                                                        : 0x7f});
+}
+
 // Correct rounding of an integer to a float type, by exact comparison of neighbours in 128 bits.
 static double round_int(kc_dtype t, int64_t v) {
+    if (t == KC_f8e8m0 && v <= 0) return v < 0 ? NAN : 0x1p-127;
     if (t == KC_f64) return (double)v;
     if (t == KC_f32) return (double)(float)v;
     int keep = kc_dtype_table[t].mantissa_bits + 1;
@@ -197,11 +206,12 @@ static double round_int(kc_dtype t, int64_t v) {
         unsigned __int128 rest = size & (((unsigned __int128)1 << cut) - 1),
                           half = (unsigned __int128)1 << (cut - 1);
         size >>= cut;
-        if (rest > half || (rest == half && (size & 1))) size++;
+        if (rest > half || (rest == half && (size & 1 || t == KC_f8e8m0))) size++;
         size <<= cut;
     }
     double result = (double)size;
     if (t == KC_f16 && result > 65504) result = INFINITY;
+    if (kc_dtype_bits(t) <= 8) result = fmin(result, largest(t));
     return v < 0 ? -result : result;
 }
 
@@ -209,7 +219,8 @@ static void check_cast(kc_dtype from, kc_dtype to, const array *x, const array *
     for (int i = 0; i < N; i++) {
         bool ok;
         bool from_float = kc_dtype_is_float(from), to_float = kc_dtype_is_float(to);
-        if (to == KC_bool)
+        if (from == to) ok = same_bits(get(to, o, i), get(from, x, i));
+        else if (to == KC_bool)
             ok = get_int(to, o, i) ==
                  (from_float ? !(get(from, x, i) == 0) : get_int(from, x, i) != 0);
         else if (from_float && to_float)
@@ -263,13 +274,6 @@ static void batch_end(batch *b) {
     kc_arena_destroy(b->arena);
 }
 
-// ---- casts, run -----------------------------------------------------------------------------
-
-// What code generation knows.
-static bool emitted(kc_dtype t) {
-    return kc_dtype_bits(t) >= (kc_dtype_is_float(t) ? 16 : 8);
-}
-
 static void one_cast(batch *b, kc_dtype from, kc_dtype to, bool execute) {
     if (!execute) {
         batch_add(b, kc_arena_printf(b->arena, "cast %%vx {dtype = %s}", kc_dtype_name(to)), from,
@@ -283,6 +287,90 @@ static void one_cast(batch *b, kc_dtype from, kc_dtype to, bool execute) {
     check_cast(from, to, &x, &o);
 }
 
+// ---- casts of small floats, exhaustively ----------------------------------------------------
+
+enum { CODES = 65536 };
+
+static int small_bits(kc_dtype t) {
+    return kc_dtype_is_float(t) && kc_dtype_bits(t) < 16 ? kc_dtype_bits(t) : 0;
+}
+
+// The numbers at and beside the middle between neighbours of the format, more finely than f32.
+static int halfway(kc_dtype to, double *values) {
+    int n = 0;
+    for (int code = 0; code < 1 << kc_dtype_bits(to); code++) {
+        double a = kc_dtype_load(to, &(uint8_t){(uint8_t)code});
+        double b = kc_dtype_load(to, &(uint8_t){(uint8_t)(code + 1)}), middle = a / 2 + b / 2;
+        values[n++] = middle;
+        values[n++] = nextafter(middle, INFINITY);
+        values[n++] = nextafter(middle, -INFINITY);
+    }
+    return n;
+}
+
+static int halfway_integers(int64_t *values) {
+    int n = 0;
+    for (int k = 0; k < 62; k++)
+        for (int odd = 1; odd < 32; odd += 2)
+            for (int d = -1; d <= 1; d++)
+                values[n++] = (int64_t)((uint64_t)odd << k) + d;
+    return n;
+}
+
+// All sources that cast to `to`: each code of a short float, or values around the halfway points.
+static int sources(kc_dtype from, kc_dtype to, unsigned char *at) {
+    static double doubles[CODES];
+    static int64_t integers[CODES];
+    int n = kc_dtype_bits(from) <= 16 ? 1 << kc_dtype_bits(from) : 0;
+    for (int code = 0; code < n; code++) {
+        if (kc_dtype_bits(from) == 16) ((uint16_t *)at)[code] = (uint16_t)code;
+        else if (from == KC_bool) at[code] = code & 1;
+        else if (!kc_dtype_is_packed(from)) at[code] = (uint8_t)code;
+        else at[code / 2] = (uint8_t)(code & 1 ? at[code / 2] | code << 4 : code);
+    }
+    if (n) return n;
+    n = kc_dtype_is_float(from) ? halfway(to, doubles) : halfway_integers(integers);
+    for (int i = 0; i < n; i++) {
+        if (kc_dtype_is_float(from)) kc_dtype_put(from, at, i, doubles[i]);
+        else kc_dtype_put_i64(from, at, i, integers[i]);
+    }
+    return n;
+}
+
+static void run_sources(batch *b, int k, kc_dtype from, kc_dtype to) {
+    static unsigned char at[CODES * 8 + N * 8];
+    int n = sources(from, to, at);
+    for (int i = 0; i < n; i += N) {
+        array c, x = {{0}}, o;
+        memset(&c, 1, sizeof c);
+        memcpy(x.at, at + (size_t)i * (size_t)kc_dtype_bits(from) / 8,
+               (size_t)N * (size_t)kc_dtype_bits(from) / 8);
+        batch_run(b, k, &c, &x, &x, &o);
+        check_cast(from, to, &x, &o);
+    }
+}
+
+static void small_casts(void **state) {
+    run_place place = *(const run_place *)*state;
+    if (!run_available(place)) skip();
+    batch b;
+    batch_begin(&b);
+    for (int execute = 0; execute < 2; execute++) {
+        for (int from = 0; from < KC_DTYPE_COUNT; from++)
+            for (int to = 0; to < KC_DTYPE_COUNT; to++) {
+                if (!small_bits((kc_dtype)from) && !small_bits((kc_dtype)to)) continue;
+                bool many = kc_dtype_bits((kc_dtype)from) == 16 && place == RUN_ON_SIMULATOR;
+                if (from == to || many) continue;
+                if (execute) run_sources(&b, b.count++, (kc_dtype)from, (kc_dtype)to);
+                else one_cast(&b, (kc_dtype)from, (kc_dtype)to, false);
+            }
+        if (!execute) batch_compile(&b);
+    }
+    batch_end(&b);
+}
+
+// ---- casts, run -----------------------------------------------------------------------------
+
 static void casts(void **state) {
     if (!run_available(*(const run_place *)*state)) skip();
     batch b;
@@ -290,8 +378,7 @@ static void casts(void **state) {
     for (int execute = 0; execute < 2; execute++) {
         for (int from = 0; from < KC_DTYPE_COUNT; from++)
             for (int to = 0; to < KC_DTYPE_COUNT; to++)
-                if (emitted((kc_dtype)from) && emitted((kc_dtype)to))
-                    one_cast(&b, (kc_dtype)from, (kc_dtype)to, execute);
+                one_cast(&b, (kc_dtype)from, (kc_dtype)to, execute);
         if (!execute) batch_compile(&b);
     }
     batch_end(&b);
@@ -399,7 +486,7 @@ static double expected_float(kc_opcode code, kc_dtype t, double a, double b, dou
 }
 
 static bool close_enough(kc_dtype t, double got, double want, double bound) {
-    double rounded = kc_dtype_round(t, want);
+    double rounded = kc_dtype_represent(t, want);
     if (bound == 0 || isnan(rounded) || isinf(rounded) || rounded == 0) {
         if (same_bits(got, rounded)) return true;
         return bound > 0 && fabs(got - rounded) <=
@@ -415,7 +502,8 @@ static void check_op(kc_opcode code, kc_dtype t, kc_dtype result, const array *c
         if (code == KC_OP_SELECT) {
             const array *from = get_int(KC_bool, c, i) ? x : y;
             int size = kc_dtype_bytes(t);
-            ok = !memcmp(from->at + i * size, o->at + i * size, (size_t)size);
+            ok = kc_dtype_is_packed(t) ? same_bits(get(t, from, i), get(t, o, i))
+                                       : !memcmp(from->at + i * size, o->at + i * size, (size_t)size);
         } else if (kc_dtype_is_float(t)) {
             double bound, want = expected_float(code, t, get(t, x, i), get(t, y, i), &bound);
             ok = result == KC_bool ? get_int(result, o, i) == (want != 0)
@@ -463,8 +551,7 @@ static void arithmetic(void **state) {
         for (int op = 0; op < KC_OP_COUNT; op++)
             for (int t = 0; t < KC_DTYPE_COUNT; t++) {
                 const kc_op_info *row = &kc_op_table[op];
-                bool wanted = emitted((kc_dtype)t) && is_tile_elementwise(row) &&
-                              accepts(row, (kc_dtype)t);
+                bool wanted = is_tile_elementwise(row) && accepts(row, (kc_dtype)t);
                 if (wanted && op != KC_OP_CAST) one_op(&b, (kc_opcode)op, (kc_dtype)t, execute);
             }
         if (!execute) batch_compile(&b);
@@ -477,8 +564,10 @@ static run_place places[] = {RUN_ON_HOST, RUN_ON_SIMULATOR};
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(casts, &places[0]),
+        cmocka_unit_test_prestate(small_casts, &places[0]),
         cmocka_unit_test_prestate(arithmetic, &places[0]),
         cmocka_unit_test_prestate(casts, &places[1]),
+        cmocka_unit_test_prestate(small_casts, &places[1]),
         cmocka_unit_test_prestate(arithmetic, &places[1]),
     };
     return cmocka_run_group_tests(tests, run_setup, host_teardown);

@@ -17,10 +17,10 @@ static kc_module *parse_tile(kc_arena *arena, const char *text, kc_diag **diag) 
     return NULL;
 }
 
-// One tile of 64 elements along dimension 0 and 1 warp, whatever the warp size: 64 lanes, or 32
-// lanes and 2 registers.
+// One tile of 64 elements along dimension 0 and 1 warp, whatever the warp size: 2 registers on 32
+// lanes, or twice that.
 static const char *line_layout(int warp_size) {
-    return warp_size == 64 ? "#layout<tile: 64, lane: [1] [2] [4] [8] [16] [32]>"
+    return warp_size == 64 ? "#layout<tile: 64, reg: [1], lane: [2] [4] [8] [16] [32] [0]>"
                            : "#layout<tile: 64, reg: [1], lane: [2] [4] [8] [16] [32]>";
 }
 
@@ -33,6 +33,7 @@ static inline bool accepts(const kc_op_info *row, kc_dtype t) {
     case KC_DOMAIN_FLOAT: return is_float;
     case KC_DOMAIN_NUMBER: return is_float ? wide : t != KC_bool;
     case KC_DOMAIN_ORDERED: return true;
+    case KC_DOMAIN_SIGNED: return t != KC_f8e8m0;
     case KC_DOMAIN_INTEGER: return kc_dtype_is_integer(t);
     case KC_DOMAIN_BOOL: return !is_float;
     default: return false;
@@ -65,10 +66,11 @@ static inline char *element_kernel(kc_arena *arena, const char *name, const char
         "      %%vx = load %%x base(%%z) local(%%i) : tile<64x%s, #0>\n"
         "      %%vy = load %%y base(%%z) local(%%i) : tile<64x%s, #0>\n"
         "      %%r = %s : tile<64x%s, #0>\n"
-        "      store %%o, %%r base(%%z) local(%%i)\n"
+        "      store %%o, %%r base(%%z) local(%%i)%s\n"
         "      return\n"
         "    }\n  }\n}\n",
-        name, f, f, t, t, name, f, f, t, f, f, expression, t);
+        name, f, f, t, t, name, f, f, t, f, f, expression, t,
+        kc_dtype_is_packed(to) ? " {vector = 2}" : "");
 }
 
 #endif
