@@ -27,6 +27,9 @@
 static const char *const names[] = {"exp", "exp2", "log",  "log2", "rsqrt",
                                     "sin", "cos",  "tanh", "erf",  "pow"};
 
+static const char *const small[] = {"f8e4m3",     "f8e5m2", "f8e4m3fnuz",
+                                    "f8e5m2fnuz", "f8e8m0", "f4e2m1"};
+
 typedef struct {
     const char *triple, *arch, *features;
     unsigned calling_convention;
@@ -46,18 +49,28 @@ static LLVMTargetMachineRef open_machine(const Machine *machine) {
                                    LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
 }
 
-// A kernel `out[0] = name(in[0], in[1])` that declares the function.
+// 'f' float, 'd' double, 'i' i32.
+static LLVMTypeRef type_of(LLVMContextRef context, char letter) {
+    return letter == 'd'   ? LLVMDoubleTypeInContext(context)
+           : letter == 'f' ? LLVMFloatTypeInContext(context)
+                           : LLVMInt32TypeInContext(context);
+}
+
+// A kernel `out[0] = name(in[0], in[1])` that declares the function; `types`: of argument and
+// result.
 static LLVMModuleRef make_module(LLVMContextRef context, const Machine *machine,
-                                 LLVMTargetMachineRef target, const char *name, bool wide) {
+                                 LLVMTargetMachineRef target, const char *name,
+                                 const char *types) {
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("test", context);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(target);
     LLVMSetTarget(module, machine->triple);
     LLVMSetModuleDataLayout(module, layout);
     LLVMDisposeTargetData(layout);
-    LLVMTypeRef element = wide ? LLVMDoubleTypeInContext(context) : LLVMFloatTypeInContext(context);
+    LLVMTypeRef element = type_of(context, types[0]);
     LLVMTypeRef pointer = LLVMPointerTypeInContext(context, 1);
     unsigned arity = strncmp(name, "kc_math_pow", 11) == 0 ? 2 : 1;
-    LLVMTypeRef type = LLVMFunctionType(element, (LLVMTypeRef[]){element, element}, arity, 0);
+    LLVMTypeRef type = LLVMFunctionType(type_of(context, types[1]),
+                                        (LLVMTypeRef[]){element, element}, arity, 0);
     LLVMTypeRef kernel_type = LLVMFunctionType(LLVMVoidTypeInContext(context),
                                                (LLVMTypeRef[]){pointer, pointer, pointer}, 3, 0);
     LLVMValueRef function = LLVMAddFunction(module, name, type),
@@ -95,10 +108,10 @@ static void check_assembly(const char *text, const char *name, const Machine *ma
         fail_msg("%s for %s uses scratch memory", name, machine->arch);
 }
 
-static void compile(const Machine *machine, const char *name, bool wide) {
+static void compile(const Machine *machine, const char *name, const char *types) {
     LLVMContextRef context = LLVMContextCreate();
     LLVMTargetMachineRef target = open_machine(machine);
-    LLVMModuleRef module = make_module(context, machine, target, name, wide);
+    LLVMModuleRef module = make_module(context, machine, target, name, types);
     char *error = NULL;
     if (!kc_math_link(module, &error)) fail_msg("%s: %s", name, error);
     assert_int_equal(LLVMVerifyModule(module, LLVMReturnStatusAction, &error), 0);
@@ -126,7 +139,14 @@ static void test_every_function_everywhere(void **state) {
         for (size_t i = 0; i < 2 * COUNT(names); i++) {
             char name[64];
             snprintf(name, sizeof name, "kc_math_%s_%s", names[i / 2], i & 1 ? "f64" : "f32");
-            compile(&machines[m], name, i & 1);
+            compile(&machines[m], name, i & 1 ? "dd" : "ff");
+        }
+        for (size_t i = 0; i < COUNT(small); i++) {
+            char name[64];
+            snprintf(name, sizeof name, "kc_math_%s_of_f32", small[i]);
+            compile(&machines[m], name, "fi");
+            snprintf(name, sizeof name, "kc_math_f32_of_%s", small[i]);
+            compile(&machines[m], name, "if");
         }
     }
 }
@@ -178,7 +198,7 @@ static void test_time(void **state) {
     LLVMTargetMachineRef target = open_machine(&machines[0]);
     for (int n = 0; n < 2; n++) {
         LLVMModuleRef module = make_module(context, &machines[0], target,
-                                           n ? "kc_math_exp_f32" : "kc_math_sin_f64", !n);
+                                           n ? "kc_math_exp_f32" : "kc_math_sin_f64", n ? "ff" : "dd");
         char *error = NULL;
         clock_t start = clock();
         assert_true(kc_math_link(module, &error));
