@@ -340,11 +340,10 @@ static int tile_contraction(kc_tiler *t) {
 // A thread writes elements of 4 bits in pairs: the axis that such an output runs along gets an even tile. Its extent is even,
 // and what sets the tile later sets it to no less.
 static void pair_axes(kc_tiler *t) {
-    int first_output = t->source->n_args - t->source->last->n_operands;
-    for (int i = first_output; i < t->source->n_args; i++) {
-        const kc_type *type = &t->source->args[i]->type;
-        int map[KC_MAX_RANK], rank = output_axes(t, type, map);
-        if (!kc_dtype_is_packed(type->elem) || rank == 0 || map[rank - 1] == NO_AXIS) continue;
+    kc_op *yield = t->source->last;
+    for (int i = 0; i < yield->n_operands; i++) {
+        int map[KC_MAX_RANK], rank = kc_tiler_result_axes(t, kc_operand(yield, i), map);
+        if (!kc_dtype_is_packed(kc_operand(yield, i)->type.elem) || rank == 0 || map[rank - 1] == NO_AXIS) continue;
         t->axes[map[rank - 1]].paired = true;
         t->axes[map[rank - 1]].tile = 2;
     }
