@@ -141,11 +141,13 @@ def ulps(t, want, k, low=None, compute=None):
 
 def bound(t, want, allowed, **layout):
     """Within `allowed` of want, and half an ulp of t more where the computation is in a wider type."""
-    want = np.asarray(want)
-    allowed = np.asarray(allowed, np.float64)
+    want, kept = np.asarray(want), trimmed(want, t)
+    with np.errstate(all="ignore"):
+        cut = np.abs(want - kept).astype(np.float64)  # what the stored value lacks
+        allowed = np.asarray(allowed, np.float64) + np.where(np.isfinite(cut), cut, 0)
     rounded = allowed.astype(np.float32)
     rounded = np.where(rounded < allowed, np.nextafter(rounded, np.float32(np.inf)), rounded).astype(np.float32)
-    a = {"type": t, "a": trimmed(want, t), "rule": "bound", "bound": np.ascontiguousarray(np.broadcast_to(rounded, want.shape))}
+    a = {"type": t, "a": kept, "rule": "bound", "bound": np.ascontiguousarray(np.broadcast_to(rounded, want.shape))}
     for k, v in layout.items():
         a[k] = [int(s) for s in v] if k == "strides" else v
     return a

@@ -6,7 +6,7 @@ import importlib, os, sys, time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-FAMILIES = ["elementwise", "cast", "reduce", "movement", "rows", "matmul"]
+FAMILIES = ["elementwise", "cast", "reduce", "movement", "rows", "matmul", "scan", "conv", "scaled", "short"]
 
 if sys.argv[1:] == ["--formats"]:
     importlib.import_module("generator.formats").check()
