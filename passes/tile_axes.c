@@ -9,8 +9,9 @@
 #include <string.h>
 
 enum {
-    THREADS_OF_A_MAP = 128, VECTORS_A_THREAD = 2, ROWS_OF_VECTORS = 4, ELEMENTS_A_MAP_THREAD = 32, LARGEST_WHOLE_ROW = 8192, ELEMENTS_A_ROW_THREAD = 16,
-    MOST_A_THREAD = 128, SECTOR_BYTES = 32, BYTES_OF_ROWS = 16, THREADS_OF_REPEATED_ROWS = 256, MOST_EXTENT = 16384, MOST_REPETITIONS = 15, MOST_PRODUCTS = 16384,
+    THREADS_OF_A_MAP = 128, VECTORS_A_THREAD = 2, ROWS_OF_VECTORS = 4, ELEMENTS_A_MAP_THREAD = 32,
+    LARGEST_WHOLE_ROW = 8192, ELEMENTS_A_ROW_THREAD = 16, MOST_A_THREAD = 128, SECTOR_BYTES = 32, BYTES_OF_ROWS = 128,
+    THREADS_OF_REPEATED_ROWS = 256, MOST_EXTENT = 16384, MOST_REPETITIONS = 15, MOST_PRODUCTS = 16384,
 };
 
 static int64_t power_of_two_at_least(int64_t n) {
@@ -249,9 +250,10 @@ static int tile_map(kc_tiler *t) {
 // Something repeats from row to row: a thread holds the same few columns of several rows, so that it is shared, and the
 // reductions of all these rows go together.
 static int tile_repeated_rows(kc_tiler *t, int repeated, int64_t row, int64_t vector) {
-    int64_t rows = BYTES_OF_ROWS / larger(4, kc_dtype_bytes(kc_operand(t->reduction, 0)->type.elem));
+    int64_t held = BYTES_OF_ROWS / larger(4, kc_dtype_bytes(kc_operand(t->reduction, 0)->type.elem));
     int64_t threads = smaller(larger(row / vector, t->pass->target->attributes.warp_size), THREADS_OF_REPEATED_ROWS);
     threads = larger(threads, row / ELEMENTS_A_ROW_THREAD);
+    int64_t rows = smaller(larger(held * threads / row, 1), ROWS_OF_VECTORS);
     t->axes[repeated].tile = smaller(rows * larger(threads * vector / row, 1), whole(t, repeated));
     return schedule_warps(t, threads, 1);
 }
@@ -339,11 +341,9 @@ static int tile_contraction(kc_tiler *t) {
 // and what sets the tile later sets it to no less.
 static void pair_axes(kc_tiler *t) {
     kc_op *yield = t->source->last;
-    int first_output = t->source->n_args - yield->n_operands;
     for (int i = 0; i < yield->n_operands; i++) {
-        const kc_type *type = &t->source->args[first_output + i]->type;
         int map[KC_MAX_RANK], rank = kc_tiler_result_axes(t, kc_operand(yield, i), map);
-        if (!kc_dtype_is_packed(type->elem) || rank == 0 || map[rank - 1] == NO_AXIS) continue;
+        if (!kc_dtype_is_packed(kc_operand(yield, i)->type.elem) || rank == 0 || map[rank - 1] == NO_AXIS) continue;
         t->axes[map[rank - 1]].paired = true;
         t->axes[map[rank - 1]].tile = 2;
     }
