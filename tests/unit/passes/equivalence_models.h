@@ -58,6 +58,22 @@ static const model models[] = {
      "  %d = quantize %x, %0 {dtype = u8} : u8[M, K]\n"
      "  %e = dequantize %x, %pk {block = 1} : f32[M, K]\n"
      "  return %a, %b, %c, %d, %e\n}\n"},
+    {"packed", "M=3,N=50; M=2,N=64; M=5,N=34 [general]; M=1,N=2; M=4,N=0",
+     "func @f(%a: i4[M, N], %b: i4[M, N]@[2*N + 6, 1], %x: f4e2m1[2*M, N]) -> (y: i4[M, N], t: "
+     "i4[N, "
+     "2*M], c: f4e2m1[2*M, N]@[N + 2, 1], n: i32[M], d: f4e2m1[2*M, N]) dims {M: 0..1000, N: "
+     "0..100000 multiple 2} {\n"
+     "  %0 = mul %a, %b : i4[M, N]\n"
+     "  %y = sub %0, %b : i4[M, N]\n"
+     "  %1 = concat %a, %b {axis = 0} : i4[2*M, N]\n"
+     "  %t = transpose %1 {perm = [1, 0]} : i4[N, 2*M]\n"
+     "  %c = abs %x : f4e2m1[2*M, N]\n"
+     "  %2 = cast %0 {dtype = i32} : i32[M, N]\n"
+     "  %n = sum %2 {axes = [1]} : i32[M]\n"
+     "  %3 = cast %x {dtype = f32} : f32[2*M, N]\n"
+     "  %4 = add %3, %3 : f32[2*M, N]\n"
+     "  %d = cast %4 {dtype = f4e2m1} : f4e2m1[2*M, N]\n"
+     "  return %y, %t, %c, %n, %d\n}\n"},
     {"functions", "N=129; N=256",
      "func @f(%x: f32[N], %p: f32[N]) -> (a: f32[N], b: f32[N], c: f32[N]) dims {N: 0..100000} {\n"
      "  %0 = exp %x : f32[N]\n"
@@ -492,7 +508,8 @@ static const model models[] = {
      "  %7 = select %4, %5, %6 : f32[S, D]\n"
      "  %8 = cast %7 {dtype = f16} : f16[S, D]\n"
      "  return %8\n}\n"},
-    {"inout_concat", "P=0,R=1,Q=0,D=4; P=3,R=2,Q=7,D=16; P=100,R=3,Q=33,D=5; P=2,R=0,Q=2,D=8 [general]",
+    {"inout_concat",
+     "P=0,R=1,Q=0,D=4; P=3,R=2,Q=7,D=16; P=100,R=3,Q=33,D=5; P=2,R=0,Q=2,D=8 [general]",
      "func @f(%n: f32[R, D], %cache: f32[P + R + Q, D]) -> (cache: f32[P + R + Q, D] alias cache) "
      "dims {P: 0..10000, R: 0..100000, Q: 0..10000, D: 0..100000} {\n"
      "  %0 = slice %cache {starts = [0, 0], steps = [1, 1]} : f32[P, D]\n"
@@ -505,11 +522,13 @@ static const model models[] = {
      "  %1 = pad %0 {low = [0], high = [1], value = 7} : f32[N]\n"
      "  return %1\n}\n"},
     {"inout_swap", "N=1; N=7; N=1027; N=4096; N=0",
-     "func @f(%a: f32[N], %b: f32[N]) -> (a: f32[N] alias a, b: f32[N] alias b) dims {N: 0..100000} "
+     "func @f(%a: f32[N], %b: f32[N]) -> (a: f32[N] alias a, b: f32[N] alias b) dims {N: "
+     "0..100000} "
      "{\n"
      "  return %b, %a\n}\n"},
     {"inout_used", "S=5,D=8; S=1,D=1; S=130,D=64; S=33,D=1500",
-     "func @f(%k: i64[], %cache: f32[S, D]) -> (cache: f32[S, D] alias cache, old: f32[S], new: f32[S]) "
+     "func @f(%k: i64[], %cache: f32[S, D]) -> (cache: f32[S, D] alias cache, old: f32[S], new: "
+     "f32[S]) "
      "dims {S: 0..100000, D: 0..100000} {\n"
      "  %0 = iota {axis = 0} : i64[S, D]\n"
      "  %1 = broadcast %k : i64[S, D]\n"
@@ -520,7 +539,8 @@ static const model models[] = {
      "  %6 = sum %4 {axes = [1]} : f32[S]\n"
      "  return %4, %5, %6\n}\n"},
     {"inout_nested", "N=1; N=31; N=1024; N=1030 [general]",
-     "func @f(%a: i16[N], %b: i16[N], %x: i16[N]) -> (x: i16[N] alias x, y: i16[N]) dims {N: 0..100000} "
+     "func @f(%a: i16[N], %b: i16[N], %x: i16[N]) -> (x: i16[N] alias x, y: i16[N]) dims {N: "
+     "0..100000} "
      "{\n"
      "  %0 = lt %a, %x : bool[N]\n"
      "  %1 = lt %b, %x : bool[N]\n"
@@ -530,7 +550,8 @@ static const model models[] = {
      "  %5 = add %x, %4 : i16[N]\n"
      "  return %4, %5\n}\n"},
     {"inout_softmax", "M=5,N=9; M=2,N=1500; M=1,N=9000",
-     "func @f(%q: f32[M, N], %k: i64[], %x: f32[M, N]) -> (x: f32[M, N] alias x) dims {M: 0..1000, N: "
+     "func @f(%q: f32[M, N], %k: i64[], %x: f32[M, N]) -> (x: f32[M, N] alias x) dims {M: 0..1000, "
+     "N: "
      "0..100000} {\n"
      "  %0 = iota {axis = 1} : i64[M, N]\n"
      "  %1 = broadcast %k : i64[M, N]\n"
