@@ -11,7 +11,7 @@ from kctest import BUILD, DEVICE, TARGET, WORK, Model, finish, test
 
 PATH = "compiler/frontend/op_examples.txt"
 DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u8": "u1", "bool": "?"}
-CONVERTED = "f4"  # narrow types that .npy lacks travel as f32
+CONVERTED = {"i4": "i1"}  # types that .npy lacks: what they travel in, f32 for all others
 ROUNDED = 6  # significant digits from which a printed value is rounded
 
 
@@ -36,9 +36,9 @@ def number(token):
 
 
 def array(tensor):
-    integers = tensor.dtype[0] in "iu" and tensor.dtype in DTYPES
-    values = [int(t) if integers else number(t) for t in tensor.tokens]
-    return np.array(values, dtype=DTYPES.get(tensor.dtype, CONVERTED)).reshape(tensor.shape)
+    values = [int(t) if tensor.dtype[0] in "iu" else number(t) for t in tensor.tokens]
+    dtype = DTYPES.get(tensor.dtype) or CONVERTED.get(tensor.dtype, "f4")
+    return np.array(values, dtype=dtype).reshape(tensor.shape)
 
 
 def digits(token):
