@@ -108,24 +108,24 @@ class Bench:
         return self.judge(f, other, wants, f"twin ({setup.twin}): ") or self.compare(f, got, other, wants, setup)
 
     def judge(self, f, got, wants, who):
-        for i, (o, want) in enumerate(zip(f.outputs, wants)):
-            problem = v.difference(v.decode(got[f"y{i}"], o.t), want, o.t)
+        for o, want in zip(f.outputs, wants):
+            problem = v.difference(v.decode(got[o.name], o.t), want, o.t)
             if problem:
-                return "wrong", f"{who}y{i}: {problem}"
+                return "wrong", f"{who}{o.name}: {problem}"
         return ""
 
     def judge_reference(self, f, got, exact, found):
-        for i, o in enumerate(f.outputs):
-            problem = v.beyond(got[f"y{i}"], exact[f"y{i}"], *found[f"y{i}"], o.t)
+        for o in f.outputs:
+            problem = v.beyond(got[o.name], exact[o.name], *found[o.name], o.t)
             if problem:
-                return "reference", f"y{i}: {problem}"
+                return "reference", f"{o.name}: {problem}"
         return ""
 
     def compare(self, f, got, other, wants, setup):
-        for i, (o, b, want) in enumerate(zip(f.outputs, bits.analyse(f, f.known), wants)):
-            problem = bits.disagree(b, want, o.t, got[f"y{i}"], other[f"y{i}"], setup.other == setup.target)
+        for o, b, want in zip(f.outputs, bits.analyse(f, f.known), wants):
+            problem = bits.disagree(b, want, o.t, got[o.name], other[o.name], setup.other == setup.target)
             if problem:
-                return "bits", f"y{i}, {setup.twin}: {problem}"
+                return "bits", f"{o.name}, {setup.twin}: {problem}"
         return ""
 
 

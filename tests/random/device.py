@@ -39,7 +39,7 @@ class Place(c.Structure):
 
 class ArgInfo(c.Structure):
     _fields_ = [("name", c.c_char_p), ("type", c.c_char_p), ("dtype", DLDataType), ("is_scalar", c.c_int), ("is_output", c.c_int),
-                ("rank", c.c_int), ("has_strides", c.c_int), ("alias", c.c_char_p)]
+                ("rank", c.c_int), ("has_strides", c.c_int), ("alias", c.c_char_p), ("is_inout", c.c_int)]
 
 
 class SymbolInfo(c.Structure):

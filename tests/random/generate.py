@@ -46,6 +46,7 @@ class Generator:
             self.pool.append(n)
             made += 1
         self.choose_outputs()
+        self.inouts()
         self.strides()
         return self.f
 
@@ -144,12 +145,50 @@ class Generator:
                     o.alias = r.choice(same)
                     break
 
+    def inouts(self):
+        """Inputs that become updated in place: one that fits an output, or a new one that takes some elements of it."""
+        r, f = self.r, self.f
+        if r.random() > 0.2:
+            return
+        for o in f.outputs:
+            if o.alias or not o.node.shape or r.random() < 0.4:
+                continue
+            fitting = [n for n in f.inputs() if n.shape == o.node.shape and (n.t == o.node.t or v.is_float(n.t) and v.is_float(o.node.t))
+                       and n is not o.node and not any(n in (p.alias, p.inout) for p in f.outputs)]
+            if fitting and r.random() < 0.5:
+                o.inout = r.choice(fitting)
+            elif self.inputs_left():
+                o.inout = self.input(o.t if v.is_float(o.t) else o.node.t, o.node.shape)
+                o.node = self.updated(o.inout, o.node)
+            if o.inout:
+                o.t = o.inout.t
+
+    def updated(self, old, new):
+        """`old` with elements of `new` along an axis; both have one shape."""
+        r, axis = self.r, self.r.randrange(len(old.shape))
+        extent, kind = old.shape[axis].number(), r.random()
+        if kind < 0.2:
+            return new
+        if kind < 0.5 and extent and extent > 1:
+            at = r.randrange(extent)
+            def cut(n, start, end):
+                return Node("slice", [n], n.t, [Dim.of(end - start) if i == axis else d for i, d in enumerate(n.shape)],
+                            {"slices": {axis: (Dim.of(start), Dim.of(end), 1)}})
+            parts = [cut(old, 0, at)] * (at > 0) + [cut(new, at, at + 1)] + [cut(old, at + 1, extent)] * (at + 1 < extent)
+            return Node("concat", parts, v.promote(old.t, new.t), old.shape, {"axis": axis})
+        place = Node("iota", [], "i64", [d if i == axis else ONE for i, d in enumerate(old.shape)], {"axis": axis})
+        here = Node(r.choice(["==", ">=", "<"]), [place, Lit(r.randint(0, 5))], "bool", place.shape)
+        here.inline = r.random() < 0.5
+        return Node("where", [here, new, old], v.promote(old.t, new.t), old.shape)
+
     def strides(self):
         r, f = self.r, self.f
         often = r.choice([0.05, 0.05, 0.3, 0.6])
         aliased = [x for o in f.outputs if o.alias for x in (o, o.alias)]
         for i, n in enumerate(list(f.inputs()) + f.outputs):
             shape = n.shape if isinstance(n, Node) else n.node.shape
+            if not isinstance(n, Node) and n.inout:
+                continue
             if len(shape) > 0 and r.random() < often and not any(n is a for a in aliased):
                 self.stride(n, shape, f"ld{i}")
 
@@ -170,7 +209,7 @@ class Generator:
             else:
                 n.strides[axis] = step
             step = step * (shape[axis] if shape[axis].number() != 0 else ONE) + (r.choice([1, 2, 3, 4, 8]) if r.random() < 0.4 else 0)
-        if isinstance(n, Node) and r.random() < 0.12:
+        if isinstance(n, Node) and not self.f.is_inout(n) and r.random() < 0.12:
             n.strides[r.randrange(len(shape))] = Dim.of(0)
 
 

@@ -92,8 +92,10 @@ class Node:
 
 
 class Output:
-    def __init__(self, node, t):
-        self.node, self.t, self.strides, self.order, self.alias = node, t, None, None, None
+    """inout: the input that it is the new contents of; then that one's strides are its own."""
+
+    def __init__(self, node, t, inout=None):
+        self.node, self.t, self.strides, self.order, self.alias, self.inout, self.name = node, t, None, None, None, inout, None
 
 
 class Function:
@@ -113,8 +115,11 @@ class Function:
             out.append(n)
         for o in self.outputs:
             visit(o.node)
+            if o.inout:
+                visit(o.inout)
         return out
 
+    def is_inout(self, n): return any(o.inout is n for o in self.outputs)
     def inputs(self): return [n for n in self.nodes() if n.op == "input"]
 
     def symbols(self):
@@ -150,31 +155,34 @@ class Function:
             n.name = f"x{i}"
         lines, first_output = [], {}
         for i, o in enumerate(self.outputs):
-            if o.node.op != "input":
-                first_output.setdefault(id(o.node), f"y{i}")
+            o.name = o.inout.name if o.inout else f"y{i}"
+            if o.node.op != "input" and not o.inout:
+                first_output.setdefault(id(o.node), o.name)
         count = 0
         for n in nodes:
             if n.op == "input":
                 continue
-            n.inlined = n.inline and uses.get(id(n), 0) == 1 and id(n) not in first_output
+            n.inlined = n.inline and uses.get(id(n), 0) == 1 and not any(o.node is n for o in self.outputs)
             if n.inlined:
                 continue
             n.name = first_output.get(id(n))
             if not n.name:
                 n.name, count = f"t{count}", count + 1
             lines.append(f"{n.name} = {expression(n, True)}")
-        for i, o in enumerate(self.outputs):
-            if o.node.name != f"y{i}":
-                lines.append(f"y{i} = {o.node.name}")
+        for o in sorted(self.outputs, key=lambda o: o.inout is not None):  # then names of inouts are new contents
+            if o.node.name != o.name:
+                lines.append(f"{o.name} = {o.node.name}")
         used = self.symbols()
         declared = {s for n in self.inputs() for d in n.shape for s in d.symbols()} | {s for o in self.outputs for d in o.node.shape for s in d.symbols()}
         facts = {s: f or {"min": 0} for s, f in self.facts.items() if s in used and (f or s not in declared)}
         out = f"  {name}:\n"
         if facts:
             out += "    dims: {" + ", ".join(s + ": {" + ", ".join(f"{k}: {x}" for k, x in f.items()) + "}" for s, f in facts.items()) + "}\n"
-        if self.inputs():
-            out += "    inputs:\n" + "".join(argument(n.name, n.t, n.shape, n.strides) for n in self.inputs())
-        out += "    outputs:\n" + "".join(argument(f"y{i}", o.t, o.node.shape, o.strides, o.alias and o.alias.name) for i, o in enumerate(self.outputs))
+        for key, kept in (("inputs", lambda n: not self.is_inout(n)), ("inouts", self.is_inout)):
+            arguments = [argument(n.name, n.t, n.shape, n.strides) for n in self.inputs() if kept(n)]
+            out += f"    {key}:\n" + "".join(arguments) if arguments else ""
+        arguments = [argument(o.name, o.t, o.node.shape, o.strides, o.alias and o.alias.name) for o in self.outputs if not o.inout]
+        out += "    outputs:\n" + "".join(arguments) if arguments else ""
         out += "    body: |\n" + "".join(f"      {l}\n" for l in lines)
         wishes = [(n, keys) for n, keys in self.schedule if any(n is m for m in nodes) and n.op != "input" and not n.inlined]
         return out + ("    schedule:\n" if wishes else "") + "".join(f'      - {{target: "cuda", kernel: {n.name}, {keys}}}\n' for n, keys in wishes)

@@ -215,6 +215,9 @@ class Runner:
         o, end = self.options, time.time() + self.options.seconds
         waiting = self.blocks()
         while waiting or self.children or self.shrinking:
+            if self.failures >= o.most_failures and waiting:
+                print(f"random: {self.failures} failures are enough", flush=True)
+                waiting = []
             while len(self.children) < o.jobs and (self.shrinking or (waiting and time.time() < end)):
                 if self.shrinking:
                     index, failure, case = self.shrinking.pop(0)
@@ -299,6 +302,7 @@ def main():
     p.add_argument("--build", default=os.environ.get("BUILD", "build"))
     p.add_argument("--seconds", type=float, default=1e9)
     p.add_argument("--shrink-seconds", type=float, default=60)
+    p.add_argument("--most-failures", type=int, default=20)
     p.add_argument("--no-shrink", dest="shrink", action="store_false")
     options = p.parse_args()
     options.build = os.path.abspath(options.build)
