@@ -53,8 +53,9 @@ static bool find(kc_fuser *f, kc_cluster *c, kc_value *v, int *axes, bool *seen)
     return false;
 }
 
+// Elements of 4 bits are stored in pairs, which another shape may part.
 bool kc_fuse_find_carried(kc_fuser *f, kc_cluster *c, kc_value *result, int *axes) {
-    return find(f, c, result, axes, KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1));
+    return !kc_dtype_is_packed(result->type.elem) && find(f, c, result, axes, KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1));
 }
 
 bool kc_fuse_carried_from(const kc_fuser *f, const kc_cluster *c, const kc_op *op, const int *axes, int *from) {
