@@ -332,7 +332,7 @@ static int tile_contraction(kc_tiler *t) {
     for (int i = 0; tile && i < 3 && i < tile->count; i++) wish[i] = tile->integers[i];
     if (m >= 0) t->axes[m].tile = smaller(wish[0], larger(whole(t, m), 1));
     if (n >= 0) t->axes[n].tile = smaller(wish[1], larger(whole(t, n), 1));
-    t->axes[k].tile = smaller(wish[2], larger(whole(t, k), 1));
+    t->axes[k].tile = map->chunk && !tile ? map->chunk(t) : smaller(wish[2], larger(whole(t, k), 1));
     int64_t elements = (m >= 0 ? t->axes[m].tile : 1) * (n >= 0 ? t->axes[n].tile : 1);
     return schedule_warps(t, larger(elements, 1024), 32);
 }

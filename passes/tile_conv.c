@@ -9,6 +9,7 @@
 typedef struct {
     kc_coord at;
     int64_t below;
+    int64_t multiple; // known to divide the base
 } place;
 
 enum { N, O, P, Q, C, R, S }; // the dimensions of the space
@@ -20,15 +21,18 @@ static int64_t smaller(int64_t a, int64_t b) {
 }
 
 static place place_of(const kc_tiler *t, kc_coord c, const kc_expr *extent) {
-    place p = {c, c.local ? smaller(unbounded, kc_expr_max_value(t->pool, extent)) : 1};
-    for (int a = 0; a < t->n_axes; a++)
-        if (c.local && t->axes[a].local == c.local) p.below = smaller(p.below, t->axes[a].tile);
+    place p = {c, c.local ? smaller(unbounded, kc_expr_max_value(t->pool, extent)) : 1, 1};
+    for (int a = 0; a < t->n_axes; a++) {
+        const kc_axis *axis = &t->axes[a];
+        if (c.local && axis->local == c.local) p.below = smaller(p.below, axis->tile);
+        if (c.base && axis->base == c.base && !axis->part) p.multiple = axis->tile;
+    }
     return p;
 }
 
 // i = outer * n + inner. The base is divided by itself, once for the block, so that offsets stay small.
 static void split(kc_tiler *t, place i, const kc_expr *n, place *outer, place *inner) {
-    *outer = *inner = (place){{NULL, NULL, i.at.local ? i.at.axes : 0}, 1};
+    *outer = *inner = (place){{NULL, NULL, i.at.local ? i.at.axes : 0}, 1, 1};
     if (kc_expr_is_one(n)) {
         *outer = i;
         inner->at.axes = 0;
@@ -36,9 +40,11 @@ static void split(kc_tiler *t, place i, const kc_expr *n, place *outer, place *i
     }
     kc_builder *b = &t->build;
     kc_value *by = kc_tiler_sym(t, n), *start = NULL;
-    int64_t most = smaller(unbounded, kc_expr_max_value(t->pool, n)), below = i.below;
-    if (i.at.base) {
-        outer->at.base = kc_build_binary(b, KC_OP_FLOORDIV, i.at.base, by);
+    int64_t most = smaller(unbounded, kc_expr_max_value(t->pool, n)), below = i.below, exact;
+    if (i.at.base) outer->at.base = kc_build_binary(b, KC_OP_FLOORDIV, i.at.base, by);
+    if (kc_expr_is_const(n, &exact) && i.multiple % exact == 0) {
+        outer->multiple = i.multiple / exact;
+    } else if (i.at.base) {
         start = kc_build_binary(b, KC_OP_MOD, i.at.base, by);
         below += most - 1;
     }
@@ -134,13 +140,13 @@ static void input_place(kc_tiler *t, kc_op *op, const kc_coord *c, place k, kc_f
     bool joined = kc_result(op, 0)->type.rank == Q; // p and q are one dimension
     place channel, window, r, s, p, q;
     factor->at[0] = c[N];
-    split(t, k, kc_expr_mul(t->pool, shape[R], shape[S]), &channel, &window);
+    split(t, k, shape[S], &window, &s);
+    split(t, window, shape[R], &channel, &r);
     factor->at[1] = in_group(t, channel.at);
     if (factor->value->type.rank == 3) { // of the input, too
         factor->at[2] = c[P];
         return;
     }
-    split(t, window, shape[S], &r, &s);
     if (joined) split(t, place_of(t, c[P], kc_expr_mul(t->pool, shape[P], shape[Q])), shape[Q], &p, &q);
     else p = place_of(t, c[P], shape[P]), q = place_of(t, c[Q], shape[Q]);
     factor->at[2] = slide(t, p, steps->integers[0], r, dilation->integers[0], low->exprs[0]);
@@ -154,6 +160,17 @@ static kc_factor factor(kc_tiler *t, kc_op *op, int i, const kc_coord *c, kc_coo
     if (i) input_place(t, op, c, along, &made);
     else weight_place(t, &made.value->type, along, made.at), made.at[0] = c[O];
     return made;
+}
+
+// Whole windows, or whole rows of large ones: which element of them a register holds is then known when it is compiled.
+static int64_t chunk(const kc_tiler *t) {
+    enum { USUAL = 16, MOST = 25 };
+    int64_t rows, n, depth = kc_expr_max_value(t->pool, kc_tiler_depth(t));
+    if (!kc_expr_is_const(t->space.shape[R], &rows) || !kc_expr_is_const(t->space.shape[S], &n)) return USUAL;
+    if (n <= MOST / rows) n *= rows;
+    if (n > MOST || (n & (n - 1)) == 0) return USUAL;
+    while (2 * n <= MOST && n < depth) n *= 2;
+    return n;
 }
 
 static const kc_expr *parts(const kc_op *op) {
@@ -179,5 +196,5 @@ static bool along(const kc_op *op, int i, int *axes) {
 }
 
 const kc_contraction kc_tiler_conv2d = {
-    .operand = {1, 0}, .space = space, .own = own, .factor = factor, .parts = parts, .row = O, .joins = P, .along = along,
+    .operand = {1, 0}, .space = space, .own = own, .factor = factor, .parts = parts, .row = O, .chunk = chunk, .joins = P, .along = along,
 };

@@ -148,6 +148,7 @@ typedef struct {
     kc_factor (*factor)(kc_tiler *, kc_op *, int factor, const kc_coord *result, kc_coord k);
     const kc_expr *(*parts)(const kc_op *);                   // into how many parts dimension `row` falls; NULL: one
     int row;
+    int64_t (*chunk)(const kc_tiler *);                       // an extent of tiles along k that suits it; NULL: any
     int joins;                                                // the dimension of the result that may be joined with the next
     bool (*along)(const kc_op *, int factor, int *axes);      // which dimensions of the space the factor's are, -1: none of
                                                               // them. False: it keeps its shape. No function: all keep theirs
