@@ -134,6 +134,60 @@ kc_axis_info kc_axis_info_of(kc_expr_pool *pool, const kc_value *v, int rank) {
     return info_of(pool, v, rank, &budget);
 }
 
+// ---- what lies near ------------------------------------------------------------------------------------------------------
+
+// Along one dimension: by how much most neighbours differ, and how many of them do so in a row.
+typedef struct {
+    int64_t step, run;
+} kc_walk;
+
+static bool known_integer(const kc_value *v, int64_t *value) {
+    while (v->def && v->def->code == KC_OP_CAST) v = kc_operand(v->def, 0);
+    if (!v->def || v->def->code != KC_OP_CONST || !kc_attr_get(v->def, KC_ATTR_INTEGER)) return false;
+    *value = kc_attr_int(v->def, KC_ATTR_INTEGER, 0);
+    return true;
+}
+
+static kc_walk walk_of(const kc_value *v, int d, int *budget) {
+    const kc_walk still = {0, WHOLE}, unknown_walk = {0, 1};
+    const kc_op *op = v->def;
+    int64_t by;
+    if (v->type.rank == 0 || v->type.tile[d] == 1) return still;
+    if (!op || --*budget < 0) return unknown_walk;
+    if (op->code == KC_OP_IOTA) return kc_attr_int(op, KC_ATTR_AXIS, 0) == d ? (kc_walk){1, v->type.tile[d]} : still;
+    if (op->code == KC_OP_CONST) return still;
+    if (!kc_op_has(op, KC_ELEMENTWISE) || op->n_operands > 2) return unknown_walk;
+    kc_walk a = walk_of(kc_operand(op, 0), d, budget);
+    if (op->code == KC_OP_CAST) return a;
+    if (op->n_operands < 2) return unknown_walk;
+    kc_walk b = walk_of(kc_operand(op, 1), d, budget);
+    int64_t run = smaller(a.run, b.run);
+    bool known = known_integer(kc_operand(op, 1), &by);
+    switch (op->code) {
+    case KC_OP_ADD: return (kc_walk){a.step + b.step, run};
+    case KC_OP_SUB: return (kc_walk){a.step - b.step, run};
+    case KC_OP_MUL: return known && by > 0 && by < WHOLE / larger(larger(a.step, -a.step), 1) ? (kc_walk){a.step * by, run} : a.step || b.step ? unknown_walk : (kc_walk){0, run};
+    case KC_OP_MOD: return (kc_walk){a.step, known && by > 0 ? smaller(run, by) : run};
+    case KC_OP_FLOORDIV: return (kc_walk){0, known && by > 0 ? smaller(run, by) : run};
+    default: return unknown_walk;
+    }
+}
+
+// Long runs of small steps are near; a lane's worth is enough.
+static int nearest(const kc_value *local, int rank) {
+    enum { LANES = 32 };
+    int near = -1;
+    int64_t best = 0;
+    for (int d = 0; d < rank; d++) {
+        int budget = MOST_OPS;
+        kc_walk walk = walk_of(local, d, &budget);
+        if (walk.step == 0) continue;
+        int64_t score = LANES * smaller(walk.run, LANES) / larger(walk.step, -walk.step);
+        if (score > best) near = d, best = score;
+    }
+    return near;
+}
+
 // ---- accesses --------------------------------------------------------------------------------------------------------
 
 static int64_t tile_extent(const kc_use *locals, int n, int d) {
@@ -172,12 +226,13 @@ kc_access kc_access_of(kc_expr_pool *pool, const kc_op *op, bool aligned, int64_
     int n = type->rank;
     const kc_value *mask = base + 2 * n < op->operands + op->n_operands ? base[2 * n].value : NULL;
     int rank = tile_rank(local, n, mask), unit = kc_type_unit_stride(pool, type);
-    kc_access access = {-1, 1, 1};
+    kc_access access = {-1, -1, 1, 1};
     for (int d = 0; d < rank; d++) access.elements *= tile_extent(local, n, d);
     if (unit < 0 || rank == 0) return access;
     kc_axis_info along = kc_axis_info_of(pool, local[unit].value, rank);
     for (int d = 0; d < rank; d++)
         if (along.contiguity[d] > 1 && (access.fast < 0 || along.contiguity[d] > along.contiguity[access.fast])) access.fast = d;
+    access.near = access.fast >= 0 ? access.fast : nearest(local[unit].value, rank);
     if (access.fast < 0) return access;
     int64_t vector = smaller(along.contiguity[access.fast], along.divisor);
     kc_axis_info start = kc_axis_info_of(pool, base[unit].value, rank);

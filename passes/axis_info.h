@@ -17,6 +17,7 @@ kc_axis_info kc_axis_info_of(kc_expr_pool *, const kc_value *, int rank);
 // How a load or store walks through memory.
 typedef struct {
     int fast;       // tile dimension along which neighbours are neighbours in memory; -1: none
+    int near;       // dimension along which most neighbours lie closest together in memory; -1: unknown
     int64_t vector; // elements that can go in one access, by alignment, contiguity and mask; at least 1
     int64_t elements;
 } kc_access;

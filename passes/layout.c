@@ -105,7 +105,7 @@ static void consider(kc_layouts *l, const kc_block *block, kc_choice *best) {
 }
 
 static kc_context *main_context(kc_layouts *l) {
-    kc_choice best = {NULL, {-1, 1, 0}, 1};
+    kc_choice best = {NULL, {-1, -1, 1, 0}, 1};
     consider(l, l->kernel->body, &best);
     int fast = best.op ? best.access.fast : l->rank - 1;
     kc_layout space = kc_layouts_coalesced(l, l->extent, fast, best.vector);
@@ -140,11 +140,11 @@ static void claim(kc_layouts *l, kc_value *v, kc_context *context, const kc_bloc
 
 static void claim_operand(kc_layouts *l, kc_op *dot, int i) {
     kc_value *v = kc_operand(dot, i);
-    kc_choice best = {NULL, {-1, 1, 0}, 1};
+    kc_choice best = {NULL, {-1, -1, 1, 0}, 1};
     widest_load(l, v, &best);
     int64_t extent[KC_MAX_RANK];
     for (int d = 0; d < l->rank; d++) extent[d] = v->type.tile[d];
-    int fast = best.op && best.access.fast >= 0 ? best.access.fast : l->rank - 1;
+    int fast = best.op && best.access.near >= 0 ? best.access.near : l->rank - 1;
     kc_layout space = kc_layouts_coalesced(l, extent, fast, best.op && extent[fast] % best.vector == 0 ? best.vector : 1);
     claim(l, v, kc_layouts_context(l, &space), dot->block);
 }

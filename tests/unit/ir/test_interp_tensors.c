@@ -136,6 +136,34 @@ static void test_products(void **state) {
         }
 }
 
+// The second channel has the bound of a rounded quotient, 0.5 is exact; padding is 0.
+static void test_convolution(void **state) {
+    (void)state;
+    double x[12] = {1, 2, 3, 4, 5, 6, 0.1, 1, 1, 1, 1, 1}, w[8] = {1, 10, 100, 1000, 1, 0, 0, 0};
+    runner r = begin(
+        "func @f(%x: f32[1, 2, 2, 3], %w: f32[1, 2, 2, 2], %v: f32[2, 1, 2, 2], %i: i8[1, 2, 2, "
+        "3]) "
+        "-> (y: f32[1, 1, 3, 2], z: i32[1, 2, 2, 1]) {\n"
+        "  %0 = conv2d %x, %w {steps = [1, 2], low = [1, 1], high = [1, 0], dilation = [1, 1], "
+        "groups = 1} : f32[1, 1, 3, 2]\n"
+        "  %1 = cast %v {dtype = i8} : i8[2, 1, 2, 2]\n"
+        "  %2 = conv2d %i, %1 {steps = [1, 1], low = [1, 0], high = [1, 0], dilation = [2, 2], "
+        "groups = 2} : i32[1, 2, 2, 1]\n  return %0, %2\n}\n");
+    double v[8] = {1, 2, 3, 4, 1, 1, 1, -1};
+    add_input(&r, KC_f32, x, 4, 1, 2, 2, 3);
+    add_input(&r, KC_f32, w, 4, 1, 2, 2, 2);
+    add_input(&r, KC_f32, v, 4, 2, 1, 2, 2);
+    add_input(&r, KC_i8, x, 4, 1, 2, 2, 3);
+    add_output(&r, KC_f32, 4, 1, 1, 3, 2);
+    add_output(&r, KC_i32, 4, 1, 2, 2, 1);
+    run(&r);
+    expect_values(&r, 0, "y", (double[]){1000, 3200, 4010, 6533, 40, 66}, 6);
+    expect_values(&r, 1, "z", (double[]){36, 7, 0, 1}, 4);
+    for (int i = 0; i < 4; i++)
+        assert_true(r.bounds[1][i] == 0);
+    end(&r);
+}
+
 static void test_products_by_hand(void **state) {
     (void)state;
     double a[4] = {1, INFINITY, 2e38, 3}, b[4] = {0, 1, 2, 1e38}, small[4] = {1, 2, 3, -128};
@@ -399,13 +427,21 @@ static void test_every_budget(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reductions),     cmocka_unit_test(test_empty_and_special_reductions),
-        cmocka_unit_test(test_argmax_of_ties), cmocka_unit_test(test_regions),
-        cmocka_unit_test(test_products),       cmocka_unit_test(test_products_by_hand),
-        cmocka_unit_test(test_rows),           cmocka_unit_test(test_movement),
-        cmocka_unit_test(test_gather_clamps),  cmocka_unit_test(test_broadcast_iota_sym),
-        cmocka_unit_test(test_strides),        cmocka_unit_test(test_fusions),
-        cmocka_unit_test(test_errors),         cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_reductions),
+        cmocka_unit_test(test_empty_and_special_reductions),
+        cmocka_unit_test(test_argmax_of_ties),
+        cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_convolution),
+        cmocka_unit_test(test_products_by_hand),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_movement),
+        cmocka_unit_test(test_gather_clamps),
+        cmocka_unit_test(test_broadcast_iota_sym),
+        cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_fusions),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_every_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

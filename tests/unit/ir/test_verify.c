@@ -105,21 +105,20 @@ static const example functions[] = {
     {C, "func @f(%y: f32[2], %x: f32[2]) -> (x: f32[2] alias x) {\n  return %y\n}\n", NULL},
     {C, "func @f(%x: f32[2], %y: f32[2]) -> (x: f32[2] alias x) {\n  return %y\n}\n",
      "'x' is updated in place, but its input and output do not pair up"},
-    {C,
-     "func @f(%x: f32[2]) -> (y: f32[2], x: f32[2] alias x) {\n  return %x, %x\n}\n",
+    {C, "func @f(%x: f32[2]) -> (y: f32[2], x: f32[2] alias x) {\n  return %x, %x\n}\n",
      "'x' is updated in place, but its input and output do not pair up"},
     {C, "func @f(%x: f32[]) -> (x: f32[] alias x) {\n  return %x\n}\n",
      "'x' is updated in place: its input and output have one type, of rank 1 or more"},
     {C, "func @f(%x: f32[2]@[2]) -> (x: f32[2] alias x) {\n  return %x\n}\n",
      "'x' is updated in place: its input and output have one type"},
-    {C,
-     "func @f(%x: f32[2]) -> (x: f32[2] alias x, y: f32[2] alias x) {\n  return %x, %x\n}\n",
+    {C, "func @f(%x: f32[2]) -> (x: f32[2] alias x, y: f32[2] alias x) {\n  return %x, %x\n}\n",
      "output 'y' aliases 'x', which is updated in place"},
     {C, "func @f(%x: f32[2]) -> (y: f32[2] alias y) {\n  return %x\n}\n",
      "output 'y' aliases 'y', which is no input"},
     {C, "func @f(%x: f32) -> () {\n  return\n}\n", "an input is a tile, expected a tensor"},
     {C, "func @f(%0: f32[]) -> () {\n  return\n}\n", "input 0 has no name"},
-    {C, "func @f(%x: i4[2, 4], %y: f4e2m1[M, 2*N]@[4, 1]) -> () dims {M, N} {\n  return\n}\n", NULL},
+    {C, "func @f(%x: i4[2, 4], %y: f4e2m1[M, 2*N]@[4, 1]) -> () dims {M, N} {\n  return\n}\n",
+     NULL},
     {C, "func @f(%x: i4[]) -> () {\n  return\n}\n", "an input has rank 0"},
     {C, "func @f(%x: i4[N]) -> () dims {N} {\n  return\n}\n",
      "an input has a last dimension not known to be even"},
@@ -229,6 +228,61 @@ static const example tensors[] = {
     {T, "  %a = matmul %x, %h {transpose_b = 1} : f32[M, M]\n", "operands are f32 and f16"},
     {T, "  %a = matmul %x, %x {transpose_a = 1} : f32[M, N]\n", "extent 0 of the result"},
     {T, "  %a = matmul %x, %s : f32[M, N]\n", "operands of ranks 2 and 0"},
+    {T,
+     "  %p1 = reshape %x : f32[1, M, N, 1]\n  %p2 = iota {axis = 0} : f32[2, M, 3, 1]\n  %q = conv2d "
+     "%p1, %p2 {steps = [1, 1], low = [1, 0], high = [1, 0], dilation = [1, 1], groups = 1} : f32[1, "
+     "2, N, 1]\n",
+     NULL},
+    {T,
+     "  %p1 = reshape %x : f32[1, M, N, 1]\n  %p2 = iota {axis = 0} : f32[2, M, 3, 1]\n  %q = conv2d "
+     "%p1, %p2 {steps = [1, 1], low = [1, 0], high = [1, 0], dilation = [1, 1], groups = 1} : f32[1, "
+     "2, N - 2, 1]\n",
+     "extent 2 of the result"},
+    {T,
+     "  %p1 = reshape %x : f32[1, M, N, 1]\n  %p2 = iota {axis = 0} : f32[2, M, 3, 1]\n  %q = conv2d "
+     "%p1, %p2 {steps = [1, 1], low = [1, 0], high = [1, 0], dilation = [1, 1], groups = 1} : f16[1, "
+     "2, N, 1]\n",
+     "the result is f16, expected f32"},
+    {T,
+     "  %p1 = reshape %x : f32[M, N, 1]\n  %p2 = iota {axis = 0} : f32[2, M, 3, 1]\n  %q = conv2d "
+     "%p1, %p2 {steps = [1, 1], low = [1, 0], high = [1, 0], dilation = [1, 1], groups = 1} : f32[1, "
+     "2, N, 1]\n",
+     "operands of ranks 3 and 4; both have 4"},
+    {T,
+     "  %p1 = reshape %x : f32[1, M, N, 1]\n  %p2 = iota {axis = 0} : f32[2, M, 3, 1]\n  %q = conv2d "
+     "%p1, %p2 {steps = [1, 1, 1], low = [0, 0], high = [0, 0], dilation = [1, 1], groups = 1} : "
+     "f32[1, 2, N, 1]\n",
+     "3 items in 'steps', expected 2"},
+    {T,
+     "  %p1 = reshape %x : f32[1, M, N, 1]\n  %p2 = iota {axis = 0} : f32[2, M, 3, 1]\n  %q = conv2d "
+     "%p1, %p2 {steps = [0, 1], low = [0, 0], high = [0, 0], dilation = [1, 1], groups = 1} : f32[1, "
+     "2, N, 1]\n",
+     "step 0 and dilation 1; both are at least 1"},
+    {T,
+     "  %p1 = reshape %x : f32[1, M, N, 1]\n  %p2 = iota {axis = 0} : f32[2, M, 3, 1]\n  %q = conv2d "
+     "%p1, %p2 {steps = [1, 1], low = [-1, 1], high = [0, 0], dilation = [1, 1], groups = 1} : "
+     "f32[1, 2, N, 1]\n",
+     "negative padding"},
+    {T,
+     "  %p1 = reshape %x : f32[1, M, N, 1]\n  %p2 = iota {axis = 0} : f32[2, M, 3, 1]\n  %q = conv2d "
+     "%p1, %p2 {steps = [1, 1], low = [1, 0], high = [1, 0], dilation = [1, 1], groups = 2} : f32[1, "
+     "2, N, 1]\n",
+     "the channels of x are not those of w in every group"},
+    {T,
+     "  %p1 = reshape %x : f32[1, M, N, 1]\n  %p2 = iota {axis = 0} : f32[2, M, 3, 1]\n  %q = conv2d "
+     "%p1, %p2 {steps = [1, 1], low = [0, 0], high = [0, 0], dilation = [1, 1], groups = 0} : f32[1, "
+     "2, N, 1]\n",
+     "no groups"},
+    {T,
+     "  %p1 = reshape %x : f32[1, M, N, 1]\n  %p2 = iota {axis = 0} : f32[2, M, 3, 1]\n  %q = conv2d "
+     "%p1, %p2 {steps = [1, 1], low = [1, 0], high = [1, 0], dilation = [1, 1], groups = 3} : f32[1, "
+     "2, N, 1]\n",
+     "groups of different sizes"},
+    {T,
+     "  %p1 = reshape %x : f32[1, M, N, 1]\n  %p2 = iota {axis = 0} : f32[2, M, 0, 1]\n  %q = conv2d "
+     "%p1, %p2 {steps = [1, 1], low = [0, 0], high = [0, 0], dilation = [1, 1], groups = 1} : f32[1, "
+     "2, N, 1]\n",
+     "an empty kernel"},
     {T, "  %a = fusion %x : f32[M, N] {\n  ^(%c: f32[M, N]):\n    yield %c\n  }\n", NULL},
     {T, "  %a = fusion %x : f32[M, N] {\n  ^(%c: f32[N, M]):\n    yield %c\n  }\n",
      "argument 0 has not the type of its input"},

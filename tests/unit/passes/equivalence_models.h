@@ -312,6 +312,52 @@ static const model models[] = {
      "0..100000} {\n"
      "  %0 = matmul %x, %w : i32[M, N]\n"
      "  return %0\n}\n"},
+    {"conv2d",
+     "N=1,C=1,H=3,W=3,O=1; N=2,C=3,H=7,W=9,O=5; N=1,C=17,H=10,W=13,O=66; N=1,C=4,H=8,W=8,O=8; "
+     "N=0,C=2,H=5,W=5,O=3; N=1,C=0,H=5,W=5,O=3; N=1,C=5,H=6,W=7,O=9 [general]",
+     "func @f(%x: f32[N, C, H, W], %w: f32[O, C, 3, 3]) -> (y: f32[N, O, H, W]) dims {N: 0..1000, "
+     "C: "
+     "0..1000, H: 1..1000, W: 1..1000, O: 0..1000} {\n"
+     "  %0 = conv2d %x, %w {steps = [1, 1], low = [1, 1], high = [1, 1], dilation = [1, 1], groups "
+     "= 1} : f32[N, O, H, W]\n"
+     "  return %0\n}\n"},
+    {"conv2d_strided", "N=2,C=3,H=9,W=12,O=5; N=1,C=2,H=5,W=4,O=3; N=1,C=1,H=2,W=1,O=3",
+     "func @f(%x: f16[N, C, H, W], %w: f16[O, C, 2, 3]) -> (y: f32[N, O, (H + 2) // 2, max(0, (W - "
+     "1) "
+     "// 3 + 1)]) dims {N: 0..1000, C: 0..1000, H: 1..1000, W: 0..1000, O: 0..1000} {\n"
+     "  %0 = conv2d %x, %w {steps = [2, 3], low = [1, 0], high = [1, 4], dilation = [1, 2], groups "
+     "= 1} : f32[N, O, (H + 2) // 2, max(0, (W - 1) // 3 + 1)]\n"
+     "  return %0\n}\n"},
+    {"conv2d_groups", "N=2,G=2,H=5,W=6; N=1,G=1,H=1,W=1; N=1,G=7,H=9,W=2",
+     "func @f(%x: i8[N, 3 * G, H, W], %w: i8[5 * G, 3, 3, 3]) -> (y: i32[N, 5 * G, H, W]) dims {N: "
+     "0..1000, G: 1..1000, H: 1..1000, W: 1..1000} {\n"
+     "  %0 = conv2d %x, %w {steps = [1, 1], low = [1, 1], high = [1, 1], dilation = [1, 1], groups "
+     "= G} : i32[N, 5 * G, H, W]\n"
+     "  return %0\n}\n"},
+    {"conv2d_depthwise", "N=2,C=3,H=5,W=6; N=1,C=1,H=1,W=1; N=1,C=40,H=9,W=8",
+     "func @f(%x: f32[N, C, H, W], %w: f32[C, 1, 3, 3], %b: f32[C, 1, 1]) -> (y: f32[N, C, H, W]) "
+     "dims {N: 0..1000, C: 1..1000, H: 1..1000, W: 1..1000} {\n"
+     "  %0 = conv2d %x, %w {steps = [1, 1], low = [1, 1], high = [1, 1], dilation = [1, 1], groups "
+     "= C} : f32[N, C, H, W]\n"
+     "  %1 = broadcast %b : f32[N, C, H, W]\n"
+     "  %2 = add %0, %1 : f32[N, C, H, W]\n"
+     "  %3 = add %2, %x : f32[N, C, H, W]\n"
+     "  return %3\n}\n"},
+    {"conv2d_pointwise", "N=2,C=3,H=5,W=6,O=4; N=1,C=20,H=8,W=12,O=70; N=3,C=1,H=1,W=1,O=2",
+     "func @f(%x: f32[N, C, H, W], %w: f32[O, C, 1, 1]) -> (y: f32[N, O, H, W]) dims {N: 0..1000, "
+     "C: "
+     "0..1000, H: 0..1000, W: 0..1000, O: 0..1000} {\n"
+     "  %0 = relu %x : f32[N, C, H, W]\n"
+     "  %1 = conv2d %0, %w {steps = [1, 1], low = [0, 0], high = [0, 0], dilation = [1, 1], groups "
+     "= 1} : f32[N, O, H, W]\n"
+     "  %2 = gelu %1 : f32[N, O, H, W]\n"
+     "  return %2\n}\n"},
+    {"conv2d_of_itself", "N=1,H=1,W=1; N=5,H=4,W=3",
+     "func @f(%x: f32[N, N, H, W]) -> (y: f32[N, N, 1, 1]) dims {N: 0..1000, H: 1..1000, W: "
+     "1..1000} {\n"
+     "  %0 = conv2d %x, %x {steps = [1, 1], low = [0, 0], high = [0, 0], dilation = [1, 1], groups "
+     "= 1} : f32[N, N, 1, 1]\n"
+     "  return %0\n}\n"},
     {"linear_gelu", "M=5,N=7,K=9; M=70,N=65,K=48; M=1,N=64,K=64",
      "func @f(%x: f16[M, K], %w: f16[K, N], %b: f16[N]) -> (y: f16[M, N]) dims {M: 0..100000, K: "
      "0..100000, N: 0..100000} {\n"
