@@ -120,11 +120,25 @@ static void unpack_b(const kc_interp_product *p) {
         }
 }
 
+// Whether every term of the sum is -0.
+static bool minus_zeros(const kc_interp_product *p, int64_t row, int64_t column) {
+    for (int64_t k = 0; k < p->depth; k++) {
+        double term = p->a.x->f[place(&p->a, row, k)] * p->b.x->f[place(&p->b, k, column)];
+        if (term != 0 || !signbit(term)) return false;
+    }
+    return p->depth > 0;
+}
+
 static void multiply_floats(kc_interp_product *p, int64_t batch) {
     unpack_b(p);
     for (int64_t i = 0; i < p->rows; i++) {
         int64_t to = (batch * p->rows + i) * p->columns;
         multiply_row(p, i, p->r->f + to);
+        for (int64_t j = 0; p->exact && j < p->columns; j++) {
+            if (p->r->f[to + j] != 0 || !minus_zeros(p, i, j)) continue;
+            kc_interp_add_bounds(p->m, p->op, p->r);
+            p->r->e[to + j] = KC_NUMBER_ZERO.e;
+        }
         for (int64_t j = 0; !p->exact && j < p->columns; j++) {
             kc_number y = settle(p, i, j, p->r->f[to + j]);
             p->r->f[to + j] = y.v;

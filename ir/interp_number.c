@@ -290,10 +290,15 @@ static kc_number op_min(const kc_number *x, const kc_precision *p) {
 
 // ---- comparisons --------------------------------------------------------------------------------
 
+// Known but for the sign of a zero.
+static bool is_known(kc_number x) {
+    return x.e == 0 || (x.v == 0 && x.e == KC_NUMBER_ZERO.e);
+}
+
 // Certain unless the intervals meet. -1, 0, 1: order; 2: NaN; 3: uncertain.
 static int order(const kc_number *x) {
     if (isnan(x[0].v) || isnan(x[1].v)) return 2;
-    if (x[0].v == x[1].v && x[0].e == 0 && x[1].e == 0) return 0;
+    if (x[0].v == x[1].v && is_known(x[0]) && is_known(x[1])) return 0;
     if (x[0].v + x[0].e < x[1].v - x[1].e) return -1;
     if (x[0].v - x[0].e > x[1].v + x[1].e) return 1;
     return 3;

@@ -2,7 +2,7 @@
 //
 // v is the value in exact arithmetic (in double, which is as good for f32), e bounds |what an
 // implementation has - v|. e = 0 means that all implementations have exactly v; e = infinity, that
-// nothing is known.
+// nothing is known. A zero whose sign depends on the order of a sum has the least e there is.
 //
 // How the bounds are made. An op maps the intervals of its operands, [v - e, v + e], to an interval
 // of results; how far that reaches from the value is the spread. The implementation's own rounding
@@ -34,6 +34,8 @@ typedef struct {
 } kc_precision;
 
 kc_precision kc_number_precision(kc_dtype);
+// A sum of nothing but -0: +0 when it was begun with +0.
+#define KC_NUMBER_ZERO ((kc_number){0, 0x1p-1074})
 
 typedef kc_number kc_number_op(const kc_number *x, const kc_precision *);
 typedef kc_integer kc_integer_op(const kc_integer *x, kc_dtype);

@@ -79,8 +79,9 @@ static bool never_rounds(const double *v, int64_t n, double size, const kc_preci
 
 static kc_number line_sum(const double *v, const double *e, int64_t n, const kc_precision *p) {
     double sum = 0, size = 0, errors = 0;
-    bool positive = false, negative = false, special = false;
+    bool positive = false, negative = false, special = false, minus_zeros = true;
     for (int64_t i = 0; i < n; i++) {
+        minus_zeros = minus_zeros && v[i] == 0 && signbit(v[i]);
         sum += v[i];
         if (e) errors += e[i];
         if (!isfinite(v[i])) {
@@ -93,30 +94,36 @@ static kc_number line_sum(const double *v, const double *e, int64_t n, const kc_
     }
     size += errors;
     if (isinf(errors)) return (kc_number){sum, INFINITY};
+    if (errors == 0 && minus_zeros) return KC_NUMBER_ZERO;
+    if (errors == 0 && !special && size < p->overflow && never_rounds(v, n, size, p))
+        return (kc_number){sum, 0};
     double bound = errors + (double)(n - 1) * p->unit * size;
     if (size + bound >= p->overflow || isinf(size)) { // some order may overflow on the way
         bool certain = !special && !(positive && negative) && fabs(sum) - bound >= p->overflow;
         return (kc_number){fabs(sum) >= p->overflow ? copysign(INFINITY, sum) : sum,
                            certain ? 0 : INFINITY};
     }
-    if (special || (errors == 0 && never_rounds(v, n, size, p))) return (kc_number){sum, 0};
+    if (special) return (kc_number){sum, 0};
     return (kc_number){sum, n > 1 ? bound : errors};
 }
 
 static kc_number line_product(const double *v, const double *e, int64_t n, const kc_precision *p) {
     double product = 1, reach = 1, growth = 1, shrink = 1;
-    bool special = false, open = false;
+    bool special = false, open = false, infinite = false;
     for (int64_t i = 0; i < n; i++) {
         double far = fabs(v[i]) + (e ? e[i] : 0);
         product *= v[i];
         reach *= far;
         growth *= fmax(far, 1);
         shrink *= fmin(far, 1);
+        infinite = infinite || isinf(v[i]);
         special = special || !isfinite(v[i]);
         open = open || (e && isinf(e[i]));
     }
     bool loose = reach > 0 && reach != fabs(product) && special; // an infinity times what may be 0
-    if (open || loose) return (kc_number){product, INFINITY};
+    // In some order the others become 0 before they meet the infinity.
+    bool vanishes = infinite && !isnan(product) && shrink < 8 * p->least;
+    if (open || loose || vanishes) return (kc_number){product, INFINITY};
     if (special) return (kc_number){product, 0};
     if (growth >= p->overflow) { // some order may overflow on the way
         bool certain =

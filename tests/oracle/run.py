@@ -111,7 +111,7 @@ class Run:
         self.package = f"{self.work}/{self.family}-{arch}.kcb"
         status, message = self.kc(kept, arch, self.package)
         if status:
-            self.problem("build", f"exit {status}: {message[:1500]}")
+            self.problem("build", f"exit {status}: " + "; ".join(re.findall(r"error: (.*)", message)[:3]))
         return status == 0 and bool(kept)
 
     def kc(self, names, arch, package):
@@ -192,8 +192,8 @@ class Run:
             return problem
         value, bound = reference
         if not is_reference:
-            return compare.describe(o, got, compare.reference_accepts(t, got, value, bound)) and "the reference's bound does not accept " + \
-                compare.describe(o, got, compare.reference_accepts(t, got, value, bound) | compare.is_open(o))
+            problem = compare.describe(o, got, compare.reference_accepts(t, got, value, bound))
+            return problem and "the reference's bound does not accept it: " + problem
         return self.bounds(o, value, bound)
 
     def bounds(self, o, value, bound):

@@ -99,6 +99,17 @@ def special(w):
         form(w, f"extremes_{t}", t, "[M, K]", "[K, N]", "[M, N]", "", [((5, 33), (33, 7)), ((3, 257), (257, 2))], make=extremes)
 
 
+def signs_of_zeros(w):
+    """As for sums: products that are all -0 leave the sign of their sum open, others make +0."""
+    w.function("zeros", {"a": "f32[M, K]", "b": "f32[K, N]"}, {"y": "f32[M, N]", "r": "f32[M, N]"}, "h = matmul(a, b)\ny = h\nr = 1 / h")
+    a, b = np.array([[-1, -2], [1, 2], [0, 0], [1, -1], [-0.0, -0.0]], np.float32), np.array([[0, -0.0, 1], [0, -0.0, 1]], np.float32)
+    terms = a[:, :, None] * b[None]
+    minus = ((terms == 0) & np.signbit(terms)).all(axis=1)
+    with np.errstate(all="ignore"):
+        y = terms.sum(axis=1) + np.float32(0)
+        w.case("zeros", "", {"a": argument("f32", a), "b": argument("f32", b)}, {"y": exact("f32", y, unsigned_zero=True), "r": exact("f32", 1 / y, open_=minus)})
+
+
 def strided(w):
     w.function("strided", {"a": ("f32[M, K]", "[p, q]"), "b": ("f32[K, N]", "[r, s]")}, {"y": ("f32[M, N]", "[u, v]")}, "y = matmul(a, b)")
     for m, k, n, p, q, r, s, u, v in [(5, 7, 3, 9, 1, 4, 1, 3, 1), (33, 17, 9, 1, 33, 1, 17, 9, 1), (4, 8, 16, 8, 1, 16, 1, 20, 1), (3, 5, 4, 0, 1, 4, 1, 1, 3), (16, 16, 16, 32, 2, 48, 3, 16, 1), (9, 4, 65, 4, 1, 0, 1, 66, 1)]:
@@ -118,6 +129,6 @@ def fused(w):
 
 def write():
     w = Writer("matmul")
-    for part in (sizes, ranks, ordinary, special, strided, fused):
+    for part in (sizes, ranks, ordinary, special, signs_of_zeros, strided, fused):
         part(w)
     w.save()

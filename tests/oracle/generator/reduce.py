@@ -160,6 +160,22 @@ def special(w):
                "h": exact(t, x.max(axis=1)), "l": exact(t, x.min(axis=1)), "i": exact("i64", np.argmax(x, axis=1)), "j": exact("i64", np.argmin(x, axis=1))})
 
 
+def signs_of_zeros(w):
+    """What a sum of zeros is divided into: only a sum of nothing but -0 leaves its sign open, for sums may begin with +0."""
+    w.function("zeros", {"x": "f32[M, N]"}, {"s": "f32[M]", "r": "f32[M]", "e": "bool[M]", "q": "f32[M]"}, "s = sum(x, axis=1)\nr = 1 / s\ne = s >= 0\nq = sqrt(s)")
+    x = np.array([[0.0, 0, 0], [-0.0, 0, -0.0], [-0.0, -0.0, -0.0], [1, -1, 0], [-1, 1, -0.0], [2, -1, -1], [-5, 3, 2]], np.float32)
+    minus = np.signbit(x).all(axis=1) & (x == 0).all(axis=1)
+    with np.errstate(all="ignore"):
+        s = x.sum(axis=1) + np.float32(0)
+        w.case("zeros", "", {"x": argument("f32", x)}, {"s": exact("f32", s, unsigned_zero=True), "r": exact("f32", 1 / s, open_=minus), "e": exact("bool", s >= 0), "q": exact("f32", np.sqrt(s), unsigned_zero=True, open_=minus)})
+    w.function("vanishing", {"x": "f32[M, N]"}, {"p": "f32[M]"}, "p = prod(x, axis=1)")
+    tiny = 1e-30
+    x = np.array([[tiny, tiny, np.inf, 1], [np.inf, tiny, 1, 1], [tiny, tiny, 1e30, 1e30], [0, np.inf, 1, 1], [tiny, tiny, tiny, 0], [1e30, 1e30, tiny, 0]], np.float32)
+    with np.errstate(all="ignore"):
+        p = np.prod(x.astype(np.float64), axis=1)
+    w.case("vanishing", "", {"x": argument("f32", x)}, {"p": exact("f32", p.astype(np.float32), open_=np.array([1, 0, 1, 0, 0, 1], bool))})
+
+
 def product(row):
     p = 1
     for v in row:
@@ -183,6 +199,6 @@ def ieee_extreme(v, sign):
 
 def write():
     w = Writer("reduce")
-    for part in (axes_of_all_kinds, lengths, means_and_products, ordinary, special):
+    for part in (axes_of_all_kinds, lengths, means_and_products, ordinary, special, signs_of_zeros):
         part(w)
     w.save()
