@@ -4,6 +4,8 @@
 //
 // Behind a reshape most dimensions are no axis: a group of several becomes numbers of its own, known only to this pass.
 // What is asked for along just these numbers is asked for where the operand's axes are.
+//
+// A result of 4-bit elements is written in pairs of neighbours, which have to be neighbours along the axes too.
 #include "passes/fuser.h"
 
 #include <string.h>
@@ -35,27 +37,35 @@ static void add(kc_fuser *f, kc_cluster *c, const kc_op *op, const int *from, in
     memcpy(to, step->to, sizeof step->to);
 }
 
+static bool has_even_rows(const kc_fuser *f, const kc_type *type) {
+    return type->rank > 0 && kc_expr_divisor(f->pool, type->shape[type->rank - 1]) % 2 == 0;
+}
+
+static bool may_carry(const kc_fuser *f, const kc_op *op, bool pairs) {
+    if (!kc_movement_keeps_rows(op)) return false;
+    return !pairs || (has_even_rows(f, &kc_operand(op, 0)->type) && has_even_rows(f, &kc_result(op, 0)->type));
+}
+
 // Elementwise ops may stand between the movement ops, and between them and the result.
-static bool find(kc_fuser *f, kc_cluster *c, kc_value *v, int *axes, bool *seen) {
+static bool find(kc_fuser *f, kc_cluster *c, kc_value *v, int *axes, bool pairs, bool *seen) {
     kc_op *op = v->def;
     if (!op || kc_fuse_is_cut(f, v) || seen[op->order]) return false;
     seen[op->order] = true;
-    if (kc_movement_keeps_rows(op)) {
+    if (may_carry(f, op, pairs)) {
         int from[KC_MAX_RANK] = {0};
         kc_value *x = kc_operand(op, 0);
-        if (kc_fuse_is_cut(f, x) || (!kc_fuse_find_hero(f, c, x, from) && !find(f, c, x, from, seen))) return false;
+        if (kc_fuse_is_cut(f, x) || (!kc_fuse_find_hero(f, c, x, from) && !find(f, c, x, from, pairs, seen))) return false;
         add(f, c, op, from, axes);
         return true;
     }
     if (!kc_op_has(op, KC_ELEMENTWISE)) return false;
     for (int i = 0; i < op->n_operands; i++)
-        if (find(f, c, kc_operand(op, i), axes, seen)) return true;
+        if (find(f, c, kc_operand(op, i), axes, pairs, seen)) return true;
     return false;
 }
 
-// Elements of 4 bits are stored in pairs, which another shape may part.
 bool kc_fuse_find_carried(kc_fuser *f, kc_cluster *c, kc_value *result, int *axes) {
-    return !kc_dtype_is_packed(result->type.elem) && find(f, c, result, axes, KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1));
+    return find(f, c, result, axes, kc_dtype_is_packed(result->type.elem), KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1));
 }
 
 bool kc_fuse_carried_from(const kc_fuser *f, const kc_cluster *c, const kc_op *op, const int *axes, int *from) {

@@ -1,7 +1,7 @@
 """Floats of 8 and 4 bits and i4 against NumPy: casts, movement, comparisons, reductions, products, all of them exact.
 
 The formats are stated here again, as tables of what each code means; nothing of kc takes part. Elements of 4 bits stand two
-a byte, low one first. KC_TEST_TYPES: the types for all but casts, all of them by default.
+a byte, low one first. KC_TEST_TYPES: the types for all but casts; KC_TEST_ONLY: part of the name of the tests to run.
 """
 import os
 import numpy as np
@@ -246,10 +246,28 @@ for name in CHOSEN:
         case(f"matmul {m}x{k}x{n} of {name}", f"matmul_{name}", {"a": pack(name, a), "b": pack(name, b)}, {"c": (acc, c), "q": (name, round_to(name, c))})
         case(f"matmul {m}x{k}x{n} of transposed {name}", f"matmul_t_{name}", {"a": pack(name, a.T), "b": pack(name, b.T)}, {"c": (acc, c)})
 
+# ---- results of products and reductions that are stored in another shape or order
+
+for name in CHOSEN:
+    function(f"carried_{name}", {"a": "f32[M, K]", "w": "f32[K, 12]", "v": "f32[K, 3]", "x": "f32[M, 5, 3]"},
+             {"h": f"{name}[6, M, 2]", "o": f"{name}[M / 2, 6]", "r": f"{name}[M / 2, 6]", "n": f"{name}[12, M]"},
+             f"""h = cast(transpose(reshape(matmul(a, w), [M, 6, 2]), [1, 0, 2]), "{name}")
+o = cast(reshape(matmul(a, v), [M / 2, 6]), "{name}")
+r = reshape(cast(max(x, axis=1), "{name}"), [M / 2, 6])
+n = cast(transpose(matmul(a, w), [1, 0]), "{name}")""", "M: {multiple_of: 2}")
+    for m in (2, 70):
+        a, w, v = (rng.integers(-1, 2, shape).astype(np.float32) for shape in [(m, 5), (5, 12), (5, 3)])
+        x = rng.integers(-9, 10, (m, 5, 3)).astype(np.float32)
+        p = (a @ w).astype(np.float64) + 0
+        case(f"carried results of {m} rows of {name}", f"carried_{name}", {"a": a, "w": w, "v": v, "x": x},
+             {"h": (name, round_to(name, p.reshape(m, 6, 2).transpose(1, 0, 2))), "o": (name, round_to(name, (a @ v).astype(np.float64).reshape(-1, 6) + 0)),
+              "r": (name, round_to(name, x.max(axis=1).astype(np.float64).reshape(-1, 6) + 0)), "n": (name, round_to(name, p.T))})
+
 # ---- run
 
 model = Model(functions, "small")
-for said, name, inputs, wants, dims in cases:
+ONLY = os.environ.get("KC_TEST_ONLY", "")
+for said, name, inputs, wants, dims in [c for c in cases if ONLY in c[0]]:
     got = model.run(name, inputs, list(wants), dims)
     if got is None:
         test(said, False, model.message.strip()[:300])
