@@ -41,6 +41,10 @@ typedef struct {
     LLVMValueRef (*load_masked)(kc_emit *, LLVMValueRef pointer, LLVMValueRef mask,
                                 LLVMValueRef otherwise, bool read_only);
     void (*store_masked)(kc_emit *, LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef value);
+    // Between the code of a small float and f32 by an instruction; NULL: this target has none, or
+    // none that means what `cast` means. The hooks may be NULL too.
+    LLVMValueRef (*decode)(kc_emit *, kc_dtype, LLVMValueRef code);
+    LLVMValueRef (*encode)(kc_emit *, kc_dtype, LLVMValueRef value);
 } kc_emit_hooks;
 
 extern const kc_emit_hooks kc_emit_hooks_cuda, kc_emit_hooks_hip;
@@ -128,7 +132,8 @@ LLVMValueRef kc_emit_call(kc_emit *, const char *name, LLVMTypeRef result, int n
 // An overloaded intrinsic; unknown names are a fault of ours.
 LLVMValueRef kc_emit_intrinsic(kc_emit *, const char *name, int n_types, LLVMTypeRef *types, int n,
                                LLVMValueRef *args);
-LLVMValueRef kc_emit_assembly(kc_emit *, LLVMTypeRef result, const char *text,
+// `effects`: it does more than give a result.
+LLVMValueRef kc_emit_assembly(kc_emit *, bool effects, LLVMTypeRef result, const char *text,
                               const char *constraints, int n, LLVMValueRef *args);
 void kc_emit_attribute(kc_emit *, LLVMValueRef function, unsigned index, const char *name,
                        uint64_t value);

@@ -119,11 +119,11 @@ LLVMValueRef kc_emit_intrinsic(kc_emit *e, const char *name, int n_types, LLVMTy
     return LLVMBuildCall2(e->builder, f->type, f->function, args, (unsigned)n, "");
 }
 
-LLVMValueRef kc_emit_assembly(kc_emit *e, LLVMTypeRef result, const char *text,
+LLVMValueRef kc_emit_assembly(kc_emit *e, bool effects, LLVMTypeRef result, const char *text,
                               const char *constraints, int n, LLVMValueRef *args) {
     LLVMTypeRef type = function_type(result, n, args);
     LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints),
-                                         true, false, LLVMInlineAsmDialectATT, false);
+                                         effects, false, LLVMInlineAsmDialectATT, false);
     LLVMValueRef call = LLVMBuildCall2(e->builder, type, code, args, (unsigned)n, "");
     unsigned kind = LLVMGetEnumAttributeKindForName("nounwind", 8);
     LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,

@@ -1,6 +1,7 @@
 // Floats of 8 and 4 bits. In registers they are their codes, integers of the type's width, which
 // move, are selected and compared for sign without being decoded; for all else they are decoded to
-// f32, where every value is exact. The conversions are C, see math/small.c.
+// f32, where every value is exact. The conversions are C, see math/small.c, where the target has no
+// instruction.
 #include "targets/common/emit.h"
 
 static LLVMValueRef constant(LLVMValueRef like, int64_t value) {
@@ -12,12 +13,16 @@ bool kc_emit_is_small(kc_dtype t) {
 }
 
 LLVMValueRef kc_emit_decode(kc_emit *e, kc_dtype t, LLVMValueRef code) {
+    LLVMValueRef known = e->hooks->decode ? e->hooks->decode(e, t, code) : NULL;
+    if (known) return known;
     LLVMValueRef wide = LLVMBuildZExt(e->builder, code, e->i32, "");
     const char *name = kc_arena_printf(e->arena, "kc_math_f32_of_%s", kc_dtype_name(t));
     return kc_emit_call(e, name, e->f32, 1, &wide);
 }
 
 LLVMValueRef kc_emit_encode(kc_emit *e, kc_dtype t, LLVMValueRef x) {
+    LLVMValueRef known = e->hooks->encode ? e->hooks->encode(e, t, x) : NULL;
+    if (known) return known;
     const char *name = kc_arena_printf(e->arena, "kc_math_%s_of_f32", kc_dtype_name(t));
     LLVMValueRef code = kc_emit_call(e, name, e->i32, 1, &x);
     return LLVMBuildTrunc(e->builder, code, kc_emit_type(e, t), "");

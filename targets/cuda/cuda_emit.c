@@ -97,7 +97,7 @@ static LLVMValueRef load_masked(kc_emit *e, LLVMValueRef pointer, LLVMValueRef m
         kc_arena_printf(e->arena, "%s%s,b,l%s", outputs, tied, read_only ? "" : ",~{memory}");
     LLVMTypeRef result =
         s.n == 1 ? s.word : LLVMStructTypeInContext(e->context, words, (unsigned)s.n, false);
-    return assemble(e, &s, kc_emit_assembly(e, result, text, constraints, s.n + 2, args), type);
+    return assemble(e, &s, kc_emit_assembly(e, true, result, text, constraints, s.n + 2, args), type);
 }
 
 static void store_masked(kc_emit *e, LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef value) {
@@ -110,8 +110,35 @@ static void store_masked(kc_emit *e, LLVMValueRef pointer, LLVMValueRef mask, LL
     }
     const char *text =
         kc_arena_printf(e->arena, "@$0 st.global%s [$1], %s;", s.suffix, operands(e, 2, s.n));
-    kc_emit_assembly(e, LLVMVoidTypeInContext(e->context), text,
+    kc_emit_assembly(e, true, LLVMVoidTypeInContext(e->context), text,
                      kc_arena_printf(e->arena, "%s,~{memory}", constraints), 2 + s.n, args);
+}
+
+// ---- conversions of f8 ----------------------------------------------------------------------
+
+// They are PTX text rather than LLVM's intrinsics, which ask for a later version than PTX does.
+static bool has_f8(const kc_emit *e) {
+    const kc_target_attributes *a = &e->target->attributes;
+    return a->ptx_version_f8 && a->ptx_version >= a->ptx_version_f8;
+}
+
+// The instructions take pairs: the upper one is 0 here.
+static LLVMValueRef encode(kc_emit *e, kc_dtype t, LLVMValueRef value) {
+    if (!has_f8(e) || (t != KC_f8e4m3 && t != KC_f8e5m2)) return NULL;
+    const char *text = t == KC_f8e4m3 ? "cvt.rn.satfinite.e4m3x2.f32 $0, $1, $2;"
+                                      : "cvt.rn.satfinite.e5m2x2.f32 $0, $1, $2;";
+    LLVMValueRef args[] = {LLVMConstReal(e->f32, 0), value};
+    LLVMValueRef pair = kc_emit_assembly(e, false, e->i16, text, "=h,f,f", 2, args);
+    return LLVMBuildTrunc(e->builder, pair, e->i8, "");
+}
+
+static LLVMValueRef decode(kc_emit *e, kc_dtype t, LLVMValueRef code) {
+    if (!has_f8(e) || t != KC_f8e4m3) return NULL; // f8e5m2 is half an f16
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef pair = LLVMBuildZExt(b, code, e->i16, "");
+    pair = kc_emit_assembly(e, false, e->i32, "cvt.rn.f16x2.e4m3x2 $0, $1;", "=r,h", 1, &pair);
+    LLVMValueRef half = LLVMBuildBitCast(b, LLVMBuildTrunc(b, pair, e->i16, ""), e->f16, "");
+    return LLVMBuildFPExt(b, half, e->f32, "");
 }
 
 const kc_emit_hooks kc_emit_hooks_cuda = {
@@ -123,4 +150,6 @@ const kc_emit_hooks kc_emit_hooks_cuda = {
     .shuffle_index = shuffle_index,
     .load_masked = load_masked,
     .store_masked = store_masked,
+    .decode = decode,
+    .encode = encode,
 };

@@ -7,7 +7,7 @@
 // denormal. What comes out above the largest finite code becomes that code, infinities too: casts
 // saturate.
 // From a format: exponent and mantissa stand where those of an f32 do, and a multiplication by a
-// power of two, which is exact, makes up for the other bias.
+// power of two, which is exact, makes up for the other bias. e5m2 is the upper half of an f16.
 
 #include "targets/common/math/kcmath.h"
 
@@ -60,7 +60,6 @@ KC_MATH_INLINE float from_code(uint32_t code, Format f) {
     uint32_t top = 1u << (f.bits - 1), size = code & (top - 1), sign = (code & top) << (32 - f.bits);
     float value = from_bits_f32(size << (23 - f.mantissa)) * power_of_two(254 - f.bias);
     uint32_t bits = bits_f32(value);
-    if (f.special == IEEE) bits = size > f.largest ? F32_INF | size << (23 - f.mantissa) : bits;
     if (f.special == NAN_ABOVE) bits = size > f.largest ? F32_NAN : bits;
     bits |= sign;
     if (f.special == NAN_IS_MINUS_ZERO) bits = code == 0x80 ? F32_NAN : bits;
@@ -92,7 +91,10 @@ float kc_math_f32_of_f8e4m3(uint32_t code) {
 }
 
 float kc_math_f32_of_f8e5m2(uint32_t code) {
-    return from_code(code, e5m2);
+    uint16_t bits = (uint16_t)(code << 8);
+    _Float16 half;
+    __builtin_memcpy(&half, &bits, sizeof half);
+    return (float)half;
 }
 
 float kc_math_f32_of_f8e4m3fnuz(uint32_t code) {
