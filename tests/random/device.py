@@ -10,6 +10,7 @@ import numpy as np
 
 PATTERN, BAND, MOST_RANK = 0xFF, 256, 8
 STORAGE = {"f64": "<u8", "f32": "<u4", "f16": "<u2", "bf16": "<u2", "i64": "<i8", "i32": "<i4", "i16": "<i2", "i8": "i1", "u8": "u1", "bool": "u1"}
+PACKED = ("f4e2m1", "i4")  # two a byte, low nibble first; the other types that are missing above have a byte
 
 
 class Failure(Exception):
@@ -102,19 +103,34 @@ class Argument:
 
     def __init__(self, info, shape, strides, layout):
         self.info, self.shape, self.strides = info, shape, strides
-        self.type, self.storage = info.type.decode(), np.dtype(STORAGE[info.type.decode()])
-        width = self.storage.itemsize
+        self.type = info.type.decode()
+        self.storage, self.packed = np.dtype(STORAGE.get(self.type, "u1")), self.type in PACKED
         self.index = np.zeros(shape, np.int64)
         for axis, (extent, stride) in enumerate(zip(shape, strides)):
             self.index += (np.arange(extent, dtype=np.int64) * stride).reshape([-1 if i == axis else 1 for i in range(len(shape))])
         span = int(self.index.max()) + 1 if self.index.size else 0
-        self.start = layout.band + (layout.offset() if span else 0) * width
-        self.size = self.start + span * width + layout.band
+        self.bytes = (span + 1) // 2 if self.packed else span * self.storage.itemsize
+        self.start = layout.band + (layout.offset() if span else 0) * self.storage.itemsize
+        self.size = self.start + self.bytes + layout.band
         self.image = np.full(self.size, PATTERN, np.uint8)
-        self.elements = self.image[self.start:self.start + span * width].view(self.storage)
         self.memory = None
 
-    def put(self, dense): self.elements[self.index] = dense.view(self.storage)
+    def get(self, image):
+        """The elements, dense, of an image of the buffer."""
+        inside = image[self.start:self.start + self.bytes]
+        if not self.packed:
+            return np.asarray(inside.view(self.storage)[self.index])
+        codes = np.stack([inside & 15, inside >> 4], -1).reshape(-1)[self.index]
+        return np.asarray(((codes ^ 8).astype(np.int8) - 8).astype(np.int8) if self.type == "i4" else codes)
+
+    def put(self, dense):
+        inside = self.image[self.start:self.start + self.bytes]
+        if not self.packed:
+            inside.view(self.storage)[self.index] = dense.view(self.storage)
+            return
+        codes = np.stack([inside & 15, inside >> 4], -1).reshape(-1)
+        codes[self.index] = dense.astype(np.uint8) & 15
+        inside[:] = codes[0::2] | codes[1::2] << 4
 
 
 class Function:
@@ -235,13 +251,12 @@ class Function:
             place = places[name]
             if id(place) not in seen:
                 seen[id(place)] = self.copy(place, to_device=False) if place.size else place.image
-            after = seen[id(place)][place.start:place.start + place.elements.nbytes].view(place.storage)
             if info.is_output:
-                outputs[name] = after[place.index]
-                place.elements[place.index] = after[place.index]
+                outputs[name] = place.get(seen[id(place)])
+                place.put(outputs[name])
         for name, place in places.items():
             changed = np.flatnonzero(place.image != seen[id(place)])
             if len(changed):
                 raise Failure("memory", f"byte {changed[0] - place.start} of {name}, which is no element of an output, changed "
-                              f"({len(changed)} bytes did; the argument has {place.elements.nbytes}, its buffer {place.size})")
+                              f"({len(changed)} bytes did; the argument has {place.bytes}, its buffer {place.size})")
         return outputs

@@ -7,8 +7,10 @@ from model import Dim, Function, Lit, Node, Output, meet, sizes_of, ARITHMETIC, 
 MOST_ELEMENTS = 40000
 EXTENTS = [1, 1, 1, 2, 2, 3, 4, 5, 7, 8, 16, 17, 32, 33]
 SIZES = [0, 1, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 130, 257, 300, 1000, 2500, 9000]
-TYPES = ["f32"] * 8 + ["f16"] * 4 + ["bf16"] * 2 + ["f64"] * 2 + ["i32"] * 2 + ["i64", "i16", "i8", "u8", "bool"]
-THEMES = {"integers": ["i64", "i32", "i32", "i16", "i8", "u8", "bool"], "narrow": ["f16", "bf16", "i8", "u8", "bool", "i16"]}
+SMALL = ["f8e4m3", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0", "f4e2m1", "f4e2m1", "i4", "i4"]
+TYPES = SMALL[::3] + ["f32"] * 8 + ["f16"] * 4 + ["bf16"] * 2 + ["f64"] * 2 + ["i32"] * 2 + ["i64", "i16", "i8", "u8", "bool"]
+THEMES = {"integers": ["i64", "i32", "i32", "i16", "i8", "u8", "bool"], "narrow": ["f16", "bf16", "i8", "u8", "bool", "i16"],
+          "small": SMALL + ["f16", "i8", "u8"]}
 ONE = Dim.of(1)
 
 
@@ -21,7 +23,7 @@ class Generator:
     def function(self):
         r = self.r
         self.f, self.pool = Function(), []
-        self.theme = r.choice(["ones", "square", "integers", "narrow"] + ["any"] * 6)
+        self.theme = r.choice(["ones", "square", "integers", "narrow", "small"] + ["any"] * 6)
         self.symbols = r.sample(["M", "N", "K"], 1 if self.theme == "square" else r.choice([0, 1, 1, 2, 2, 3]))
         for s in self.symbols:
             fact = {}
@@ -72,6 +74,8 @@ class Generator:
 
     def input(self, t, shape, fill=None):
         r = self.r
+        if t in v.PACKED and not self.packable(shape):
+            t = r.choice(["f8e4m3", "i8"])
         if fill is None:
             if v.is_float(t):
                 fill = r.choice(["normal", "normal", "small", "positive", "special"] if r.random() < 0.5 else ["normal", "small"])
@@ -80,6 +84,11 @@ class Generator:
         n = Node("input", [], t, shape, fill=fill)
         self.pool.append(n)
         return n
+
+    def packable(self, shape):
+        """Whether an argument of that shape may hold two elements a byte: the last dimension is even for all to see."""
+        def even(names): return any(self.f.facts.get(s, {}).get("multiple_of", 1) % 2 == 0 for s in names)
+        return bool(shape) and all(c % 2 == 0 or even(names) for names, c in shape[-1].terms.items())
 
     def pick(self, good=lambda n: True):
         found = [n for n in self.pool if good(n)]
@@ -113,6 +122,8 @@ class Generator:
         bound = sorted({s for n in self.pool if n.op == "input" for d in n.shape for s in d.symbols()})
         if bound and r.random() < 0.12 and t in ("f64", "f32", "i64", "i32"):
             return Lit(Dim.of(r.choice(bound)) + r.choice([0, 0, 1]) * (t != "i32"))
+        if t in v.SMALL:
+            return Lit(r.choice([0.5, 1.0, 2.0, 1, 4]))
         if v.is_float(t) or (t in ("i32", "i64", "i8") and r.random() < 0.1):
             return Lit(r.choice([0.5, 2.0, -1.5, 0.1, 3.0, 1e-3, 1, 2, -3]))
         return Lit(r.randint(0 if t == "u8" else -5, 7))
@@ -136,7 +147,9 @@ class Generator:
                 continue
             t = n.t
             if v.is_float(t) and r.random() < 0.35:
-                t = r.choice(["f32", "f16", "bf16", "f64"])
+                t = r.choice(["f32", "f16", "bf16", "f64"] * 2 + v.SMALL)
+            if t in v.PACKED and not self.packable(n.shape):
+                n, t = (n, "f32") if v.is_float(t) else (Node("cast", [n], "i8", n.shape), "i8")
             f.outputs.append(Output(n, t))
         if r.random() < 0.1:
             for o in f.outputs:
@@ -189,7 +202,7 @@ class Generator:
             shape = n.shape if isinstance(n, Node) else n.node.shape
             if not isinstance(n, Node) and n.inout:
                 continue
-            if len(shape) > 0 and r.random() < often and not any(n is a for a in aliased):
+            if len(shape) > 0 and n.t not in v.PACKED and r.random() < often and not any(n is a for a in aliased):
                 self.stride(n, shape, f"ld{i}")
 
     def stride(self, n, shape, name):
@@ -249,6 +262,8 @@ def unary(g):
     if not x:
         return None
     op = g.r.choice(["abs", "neg", "-x", "relu"] + list(v.UNARY) + list(v.ROUNDING))
+    if x.t == "f8e8m0" and op in ("neg", "-x", "relu"):
+        op = "abs"
     if op in ("abs", "neg", "-x", "relu"):
         return Node(op, [x], x.t, x.shape)
     if op in v.ROUNDING:
@@ -318,7 +333,7 @@ def where(g):
     y = g.number(x.t) if x and x.t != "bool" and r.random() < 0.4 else x and g.partner(x, x.t if r.random() < 0.7 else None)
     if x is None or y is None:
         return None
-    if isinstance(y, Lit) and v.is_float(x.t) and r.random() < 0.3:
+    if isinstance(y, Lit) and v.is_float(x.t) and x.t not in v.SMALL and r.random() < 0.3:
         y = Lit(r.choice([float("inf"), float("-inf")]))
     shape = merge(c.shape, x.shape)
     shape = shape is not None and (merge(shape, y.shape) if isinstance(y, Node) else shape)
@@ -335,7 +350,9 @@ def clamp(g):
     x = g.pick(lambda n: n.t != "bool")
     if not x:
         return None
-    if v.is_float(x.t):
+    if x.t in v.SMALL:
+        low, high = g.r.choice([(0.5, 1.0), (1, 2)])
+    elif v.is_float(x.t):
         low, high = g.r.choice([(-1.0, 1.0), (0.1, 2), (-3, 0.5)])
     else:
         low, high = g.r.choice([(0, 3), (1, 5)])
@@ -344,7 +361,7 @@ def clamp(g):
 
 def cast(g):
     x = g.pick()
-    return x and Node("cast", [x], g.r.choice(v.FLOATS + v.FLOATS + v.INTS + ["bool"]), x.shape)
+    return x and Node("cast", [x], g.r.choice(v.WIDE * 3 + v.SMALL + v.INTS * 2 + ["bool"]), x.shape)
 
 
 def reduction(g):
@@ -394,7 +411,7 @@ def reduction(g):
 
 def matmul(g):
     r = g.r
-    x = g.pick(lambda n: 1 <= len(n.shape) <= 4 and n.t in ("f64", "f32", "f16", "bf16", "i8", "u8"))
+    x = g.pick(lambda n: 1 <= len(n.shape) <= 4 and n.t in v.FLOATS + ["i8", "u8", "i4"] and n.t != "f8e8m0")
     if not x:
         return None
     ta = len(x.shape) > 1 and r.random() < 0.3
@@ -413,10 +430,14 @@ def matmul(g):
             return None
         if r.random() < 0.12:
             y = g.input(x.t, [k])
+            if y.t != x.t:
+                return None
         else:
             m = g.extent() if r.random() < 0.7 else Dim.of(r.choice([1, 8, 64, 65, 128]))
             batch = [] if r.random() < 0.6 or len(x.shape) < 2 else list(x.shape[:-2]) if r.random() < 0.7 else [g.extent()] if len(x.shape) == 2 else [ONE if r.random() < 0.5 else d for d in x.shape[:-2]]
             y = g.input(x.t, batch + ([m, k] if tb else [k, m]))
+            if y.t != x.t:
+                return None
     if len(y.shape) == 1:
         tb = False
     attrs = {"a": ta, "b": tb}
@@ -541,7 +562,10 @@ def concat(g):
         else:
             shape = list(x.shape)
             shape[axis] = g.extent()
-            parts.insert(r.randint(0, len(parts)), g.input(x.t, shape))
+            y = g.input(x.t, shape)
+            if y.t != x.t:
+                return None
+            parts.insert(r.randint(0, len(parts)), y)
     shape, t = list(x.shape), parts[0].t
     shape[axis] = Dim({})
     for p in parts:
@@ -559,7 +583,7 @@ def pad(g):
         pads[0] = (Dim.of(r.choice(g.symbols)), pads[0][1])
     value = r.choice([0, 0, 1, 2]) if x.t != "bool" else r.choice([0, 1])
     if v.is_float(x.t):
-        value = r.choice([0, 0, -1.5, 0.1, float("-inf"), float("inf")])
+        value = r.choice([0, 0, -1.5, 0.1, float("-inf"), float("inf")]) if x.t not in v.SMALL else r.choice([1, 0.5, 2])
     return Node("pad", [x], x.t, [d + l + h for d, (l, h) in zip(x.shape, pads)], {"pads": pads, "value": value})
 
 
@@ -735,8 +759,7 @@ def fill(n, sizes, rng):
     elif n.t == "bool":
         a = rng.random(shape) < 0.5
     elif v.is_int(n.t):
-        info = np.iinfo(v.NUMPY[n.t])
-        a = rng.integers(info.min, info.max, shape, endpoint=True) if n.fill == "any" else rng.integers(0 if n.t == "u8" else -8, 9, shape)
+        a = rng.integers(v.least(n.t), v.most(n.t), shape, endpoint=True) if n.fill == "any" else rng.integers(max(v.least(n.t), -8), min(9, v.most(n.t) + 1), shape)
     else:
         a = rng.standard_normal(shape) * rng.choice([0.3, 1, 1, 3])
         if n.fill == "small":
@@ -747,7 +770,6 @@ def fill(n, sizes, rng):
             hit = rng.random(shape) < 0.05
             a = np.where(hit, rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, 60000.0], shape), a)
     a = np.broadcast_to(np.asarray(a), sizes_of(n.shape, sizes))
-    if v.is_float(n.t):
-        a = v.round_to(np.asarray(a, np.float64), n.t)
-        return np.ascontiguousarray(a.astype(np.float32 if n.t == "bf16" else v.NUMPY[n.t])).reshape(a.shape)
-    return np.ascontiguousarray(a.astype(v.NUMPY[n.t])).reshape(a.shape)
+    if n.t == "f8e8m0" and n.fill != "special":
+        a = np.abs(a)
+    return np.ascontiguousarray(v.rounded(a, n.t)).reshape(a.shape)

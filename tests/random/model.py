@@ -303,7 +303,7 @@ def meet(args, how):
         return v.compute_type(t)
     if how == REAL:
         return "f32" if v.is_int(t) else v.compute_type(t)
-    if how == COMPARISON and t in ("f16", "bf16"):
+    if how == COMPARISON and v.is_float(t) and v.BITS[t] <= 16:
         for a in args:
             if isinstance(a, Lit) and (isinstance(a.value, Dim) or v.round_to(np.asarray(float(a.value)), t) != a.value):
                 return "f32"

@@ -4,16 +4,21 @@ A float of f32 or less is computed in double, f64 in long double; integers and b
 absolute bound for each element; infinity says that the language or the roundings leave the element open (a comparison of
 values that may be equal, an integer divided by zero), and nothing is compared there. An exact result has the bound 0.
 """
-import math
+import math, os, sys
 import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
+import elements  # the formats of element types
 
 np.seterr(all="ignore")  # overflow and division by zero are part of what is tested
 
-FLOATS, INTS = ["f64", "f32", "f16", "bf16"], ["i64", "i32", "i16", "i8", "u8"]
-BITS = {"f64": 64, "f32": 32, "f16": 16, "bf16": 16, "i64": 64, "i32": 32, "i16": 16, "i8": 8, "u8": 8, "bool": 8}
+SMALL = ["f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0", "f4e2m1"]  # casts to them saturate
+WIDE, INTS = ["f64", "f32", "f16", "bf16"], ["i64", "i32", "i16", "i8", "u8", "i4"]
+FLOATS, PACKED = WIDE + SMALL, ["f4e2m1", "i4"]
+BITS = {t: elements.bits(t) for t in FLOATS + INTS} | {"bool": 8}
 NUMPY = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "i64": np.int64, "i32": np.int32, "i16": np.int16,
-         "i8": np.int8, "u8": np.uint8, "bool": np.bool_}
-EPS = {"f64": 2.0**-53, "f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
+         "i8": np.int8, "u8": np.uint8, "i4": np.int8, "bool": np.bool_}
+EPS = {t: 2.0 ** -(elements.FLOATS[t][3] + 1) for t in WIDE}
 TINY = {"f64": 0.0, "f32": 2.0**-149, "f16": 2.0**-24, "bf16": 2.0**-133}
 LARGEST = {"f64": 1.7e308, "f32": 3.4028234e38, "f16": 65504.0, "bf16": 3.3895e38}
 erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -21,7 +26,7 @@ erf = np.vectorize(math.erf, otypes=[np.float64])
 
 def is_float(t): return t in FLOATS
 def is_int(t): return t in INTS
-def compute_type(t): return "f32" if t in ("f16", "bf16") else t
+def compute_type(t): return "f32" if is_float(t) and t != "f64" else t
 def accumulate_type(t): return compute_type(t) if is_float(t) else "i64" if t == "i64" else "i32"
 def array_type(t): return np.longdouble if t == "f64" else np.float64 if is_float(t) else NUMPY[t]
 
@@ -33,20 +38,34 @@ def promote(a, b):
         return a
     if a == "bool":
         return b
-    if is_float(a) and is_float(b):
-        return "f32" if BITS[a] == BITS[b] else a
+    if is_float(a) and is_float(b):  # two formats that do not hold each other meet in f32
+        return "f32" if BITS[a] == BITS[b] or BITS[a] < 16 or (a, b) == ("f16", "f8e8m0") else a
     if is_float(a) or is_float(b):
         f, i = (a, b) if is_float(a) else (b, a)
         if BITS[i] > 16 or f == "f64":
             return "f64"
-        return "f32" if BITS[i] > 8 or f == "f32" else f
+        if BITS[i] > 8 or f == "f32":
+            return "f32"
+        return f if BITS[f] == 16 else "bf16" if f == "f8e8m0" else "f16"
     return "i16" if "u8" in (a, b) and BITS[a] == 8 else a
+
+
+def least(t): return elements.least(t)
+def most(t): return elements.most(t)
+
+
+def whole(a, t):
+    """Integers, wrapped, as an array of the type."""
+    a = np.asarray(a)
+    return (((a.astype(np.int8) & 15) ^ 8) - 8).astype(np.int8) if t == "i4" else a.astype(NUMPY[t])
 
 
 def round_to(a, t):
     """The nearest value of type t, ties to even, in a's own precision."""
     if t == "f64":
         return a.astype(np.float64).astype(np.longdouble)
+    if t in SMALL:
+        return elements.decode(t, elements.encode(t, a))
     if t in ("f32", "f16"):  # NumPy rounds long double to f16 by way of f32
         return a.astype(np.float64).astype(NUMPY[t]).astype(np.float64)
     a = a.astype(np.float64)
@@ -108,9 +127,11 @@ def cast(v, t):
         return Value(v.a != 0, v.e, t)
     if is_int(t):
         if not is_float(v.t):
-            return Value(v.a.astype(np.int64).astype(NUMPY[t]), v.e, t)
+            return Value(whole(v.a.astype(np.int64), t), v.e, t)
         low, high = saturate(v.a - v.e, t), saturate(v.a + v.e, t)
         return Value(saturate(v.a, t), np.where((low != high) | v.open(), np.inf, 0), t)
+    if t in SMALL:
+        return small_cast(v, t)
     if not is_float(v.t):
         wide = v.a.astype(np.longdouble)
         return Value(round_to(wide if t in ("f64", "bf16") else v.a.astype(np.float64) if t == "f16" else v.a.astype(np.float32), t), v.e, t)
@@ -123,8 +144,16 @@ def mixed_cast(v, t, rounded):
     return Value(np.where(v.e == 0, rounded, r.a), np.where(v.e == 0, 0, r.e), t)
 
 
+def small_cast(v, t):
+    """Rounding is monotone, but for the signs of f8e8m0."""
+    a, low, high = (round_to(x.astype(np.float64), t) for x in (v.a, v.a - v.e, v.a + v.e))
+    e = np.fmax(np.abs(high - a), np.abs(a - low))
+    loose = v.open() | (np.isnan(low) != np.isnan(high))
+    return Value(a, np.where(loose, np.inf, np.where(np.isfinite(e), e, 0)), t)
+
+
 def saturate(a, t):
-    low, high = np.iinfo(NUMPY[t]).min, np.iinfo(NUMPY[t]).max
+    low, high = least(t), most(t)
     a = np.trunc(a.astype(np.longdouble))
     inside = (a > low) & (a < high)
     return np.where(inside, np.where(inside, a, 0).astype(np.int64), np.where(np.isnan(a), 0, np.where(a >= high, high, low))).astype(NUMPY[t])
@@ -266,8 +295,8 @@ UNARY["rsqrt"], UNARY["sigmoid"], UNARY["silu"] = rsqrt, through_overflow(UNARY[
 ROUNDING = {"floor": jumps(np.floor), "ceil": jumps(np.ceil), "round": jumps(np.rint)}
 
 
-def absolute(x): return Value(np.abs(x.a), x.e, x.t)
-def negative(x): return Value(-x.a, x.e, x.t)
+def absolute(x): return Value(np.abs(x.a) if is_float(x.t) else whole(np.abs(x.a), x.t), x.e, x.t)
+def negative(x): return Value(-x.a if is_float(x.t) else whole(-x.a, x.t), x.e, x.t)
 
 
 def smaller(x, y):
@@ -307,7 +336,7 @@ def integer(op, x, y):
         e = e + np.where(y.a == 0, np.inf, 0)
         y = Value(np.where(y.a == 0, 1, y.a), 0, y.t)
     f = {"+": np.add, "-": np.subtract, "*": np.multiply, "//": np.floor_divide, "%": np.remainder, "**": np.power}[op]
-    return Value(f(x.a, y.a).astype(NUMPY[x.t]), e, x.t)
+    return Value(whole(f(x.a, y.a), x.t), e, x.t)
 
 
 FLOAT_BINARY = {"+": add, "-": sub, "*": mul, "/": div, "//": floordiv, "%": mod, "**": power}
@@ -453,35 +482,26 @@ def rmsnorm(x, scale, axis, eps):
 # ---- arrays as stored: bits of floats, integers as they are
 
 def rounded(a, t):
-    """As an array of the type, bf16 as f32."""
+    """As an array of the type: bf16 and shorter as f32."""
     if not is_float(t):
-        return a.astype(NUMPY[t])
-    return round_to(np.asarray(a, np.float64), t).astype(np.float32 if t == "bf16" else NUMPY[t])
+        return whole(a, t)
+    return round_to(np.asarray(a, np.float64), t).astype(NUMPY.get(t, np.float32))
 
 
 def encode(a, t):
-    if t == "bf16":
-        return (np.ascontiguousarray(a, np.float32).view(np.uint32) >> 16).astype(np.uint16).reshape(np.shape(a))
+    """4-bit types one a byte."""
+    if is_float(t) and t not in NUMPY:
+        return elements.encode(t, a)
     return np.asarray(a).view(np.dtype(f"u{BITS[t] // 8}")) if is_float(t) else np.asarray(a).view(np.uint8) if t == "bool" else np.asarray(a)
 
 
 def decode(a, t):
-    """bf16 as f32."""
-    if t == "bf16":
-        return np.asarray(np.left_shift(a, 16, dtype=np.uint32)).view(np.float32)
-    return a.view(NUMPY[t])
+    if t in NUMPY:
+        return a.view(NUMPY[t])
+    return elements.decode(t, a).astype(np.float32)
 
 
 # ---- the verdict
-
-MANTISSA = {"f64": (52, -1022), "f32": (23, -126), "f16": (10, -14), "bf16": (7, -126)}  # bits, least exponent
-
-
-def ulp(a, t):
-    bits, least = MANTISSA[t]
-    exponent = np.frexp(np.where(np.isfinite(a), a, 0))[1] - 1
-    return np.ldexp(1.0, np.maximum(np.where(np.asarray(a) == 0, least, exponent), least) - bits)
-
 
 def beyond(got, exact, value, bound, t):
     """'' or where `got` is further from the reference device's value than its bound and half an ulp; arrays as stored."""
@@ -491,7 +511,7 @@ def beyond(got, exact, value, bound, t):
     else:
         g = decode(got, t).astype(np.float64)
         low, high = (round_to(np.asarray(value + s * bound, array_type(t)), t) for s in (-1, 1))
-        near = np.abs(g - value) <= bound + 0.5 * np.maximum(ulp(g, t), ulp(value, t))
+        near = np.abs(g - value) <= bound + 0.5 * np.maximum(elements.ulp(t, g), elements.ulp(t, value))
         odd = np.isinf(g) | np.isinf(value)
         good = (np.isnan(g) & np.isnan(value)) | (g == value) | (g == round_to(np.asarray(value, array_type(t)), t)) | np.isinf(bound)
         good = good | np.where(odd, (g >= low) & (g <= high), near)
