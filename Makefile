@@ -75,7 +75,9 @@ endef
 $(IR_LIB): $(call obj,$(IR_SRC)) ; $(archive)
 $(PASSES_LIB): $(call obj,$(PASSES_SRC)) ; $(archive)
 $(TARGETS_LIB): $(call obj,$(TARGETS_SRC)) $(TARGETS_EXTRA_OBJ) ; $(archive)
-$(COMPILER_LIB): $(filter-out $(BUILD)/obj/compiler/main.o,$(call obj,$(KC_SRC))) ; $(archive)
+# The readers of arrays are kcrun's.
+ARRAY_SRC := runtime/kcrun/npy.c runtime/kcrun/fill.c runtime/kcrun/strided.c
+$(COMPILER_LIB): $(filter-out $(BUILD)/obj/compiler/main.o,$(call obj,$(KC_SRC) $(ARRAY_SRC))) ; $(archive)
 $(SIM_LIB): $(call obj,$(SIM_SRC) $(SIMCUDA_SRC)) ; $(archive)
 $(LIBDIR)/libkcrt.a: $(call obj,$(RT_SRC) $(RT_SHARED)) ; $(archive)
 
@@ -124,7 +126,7 @@ endef
 $(eval $(call unit_folder,ir,$(IR_LIB)))
 $(eval $(call unit_folder,passes,$(PASSES_LIB) $(TARGET_TABLES) $(IR_LIB),-lcjson))
 $(eval $(call unit_folder,targets,$(TARGETS_LIB) $(PASSES_LIB) $(IR_LIB),$$(LLVM_SYS) -lcjson))
-$(eval $(call unit_folder,frontend,$(COMPILER_LIB) $(IR_LIB),-lyaml))
+$(eval $(call unit_folder,frontend,$(COMPILER_LIB) $(IR_LIB) $(LIBDIR)/libkcrt.a,-lyaml))
 $(eval $(call unit_folder,compiler,$(COMPILER_LIB) $(PASSES_LIB) $(TARGETS_LIB) $(IR_LIB) $(LIBDIR)/libkcrt.a,$$(LLVM_SYS) -lyaml -lcjson))
 $(eval $(call unit_folder,runtime,$(LIBDIR)/libkcrt.a $(IR_LIB)))
 $(eval $(call unit_folder,sim,$(SIM_LIB)))

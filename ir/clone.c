@@ -109,9 +109,11 @@ static void copy_body(kc_clone *clone, kc_op *to, const kc_op *op) {
     kc_block *body = kc_op_add_body(clone->module, to);
     for (int i = 0; i < op->body->n_args; i++) {
         kc_value *arg = op->body->args[i];
-        kc_clone_map(
-            clone, arg,
-            kc_block_add_arg(clone->module, body, copy_type(clone, &arg->type), arg->name));
+        const char *hash = kc_constant_hash(arg);
+        kc_type type = copy_type(clone, &arg->type);
+        kc_clone_map(clone, arg,
+                     hash ? kc_func_add_constant(clone->module, to, type, arg->name, hash)
+                          : kc_block_add_arg(clone->module, body, type, arg->name));
     }
     kc_builder inner = kc_builder_at_end(clone->module, body, op->loc);
     kc_clone_block_into(clone, &inner, op->body);

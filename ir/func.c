@@ -43,6 +43,49 @@ int kc_func_outputs(const kc_op *func, const kc_output **outputs) {
     return kc_func_record(func)->n_outputs;
 }
 
+kc_value *kc_func_add_constant(kc_module *module, kc_op *func, kc_type type, const char *name,
+                               const char *sha256) {
+    kc_func_op *record = kc_func_record(func);
+    if (record->n_constants == record->constants_capacity) {
+        int capacity = record->constants_capacity ? 2 * record->constants_capacity : 4;
+        const char **constants = KC_NEW_ARRAY(module->arena, const char *, capacity);
+        for (int i = 0; i < record->n_constants; i++)
+            constants[i] = record->constants[i];
+        record->constants = constants;
+        record->constants_capacity = capacity;
+    }
+    record->constants[record->n_constants++] = kc_arena_strdup(module->arena, sha256);
+    return kc_block_add_arg(module, func->body, type, name);
+}
+
+int kc_func_constants(const kc_op *func) {
+    return kc_func_record(func)->n_constants;
+}
+
+const char *kc_constant_hash(const kc_value *value) {
+    const kc_op *func = value->block ? value->block->parent : NULL;
+    if (!func || func->code != KC_OP_FUNC) return NULL;
+    int i = value->index - (func->body->n_args - kc_func_constants(func));
+    return i >= 0 ? kc_func_record(func)->constants[i] : NULL;
+}
+
+const kc_constant *kc_module_find_constant(const kc_module *module, const char *sha256) {
+    const kc_constant *at = module->constants;
+    while (at && strcmp(at->sha256, sha256))
+        at = at->next;
+    return at;
+}
+
+void kc_module_add_constant(kc_module *module, const kc_constant *constant) {
+    if (kc_module_find_constant(module, constant->sha256)) return;
+    kc_constant **end = &module->constants;
+    while (*end)
+        end = &(*end)->next;
+    *end = KC_NEW(module->arena, kc_constant);
+    **end = *constant;
+    (*end)->next = NULL;
+}
+
 bool kc_output_is_inout(const kc_output *output) {
     return output->alias && !strcmp(output->alias, output->name);
 }
@@ -56,11 +99,12 @@ int kc_func_inouts(const kc_op *func) {
 }
 
 int kc_func_arg_count(const kc_op *func) {
-    return func->body->n_args + kc_func_record(func)->n_outputs - kc_func_inouts(func);
+    return func->body->n_args - kc_func_constants(func) + kc_func_record(func)->n_outputs -
+           kc_func_inouts(func);
 }
 
 kc_func_arg kc_func_arg_at(const kc_op *func, int i) {
-    int inputs = func->body->n_args, inouts = kc_func_inouts(func);
+    int inputs = func->body->n_args - kc_func_constants(func), inouts = kc_func_inouts(func);
     if (i < inputs) {
         const kc_value *input = func->body->args[i];
         kc_direction direction = i < inputs - inouts ? KC_INPUT : KC_INOUT;

@@ -11,6 +11,8 @@ typedef struct {
     const char *doc;
     kc_output *outputs;
     int n_outputs, outputs_capacity;
+    const char **constants; // hashes of the last arguments
+    int n_constants, constants_capacity;
 } kc_func_op;
 
 static inline kc_func_op *kc_func_record(const kc_op *func) {

@@ -41,7 +41,8 @@ typedef struct {
 
 typedef struct {
     const kc_interp_array *inputs,
-        *outputs; // in the function's order; outputs may share memory with inputs
+        *outputs; // in the function's order, constants behind the inputs; outputs may share memory
+                  // with inputs
     int n_inputs, n_outputs;
     double *const *values; // by output, row-major: the value before it is rounded to the output's
                            // type; NULL or entries NULL

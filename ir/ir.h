@@ -126,12 +126,28 @@ struct kc_op {
     void *data;           // scratch of the running pass
 };
 
+// The bytes of a constant, as device memory holds them; functions name it by its hash. Text has the hash alone.
+typedef struct kc_constant {
+    const char *sha256; // 64 lowercase hexadecimal digits
+    const void *data;   // borrowed
+    size_t size;
+    struct kc_constant *next;
+} kc_constant;
+
+// A file, beside the model, that the module was made from.
+typedef struct kc_file_name {
+    const char *path;
+    struct kc_file_name *next;
+} kc_file_name;
+
 struct kc_module {
     kc_arena *arena;
     const char *name;
     const char *target; // "cuda:sm_80,attribute=value" once a target is chosen, else NULL
     kc_block *body;     // FUNC ops
     struct kc_layout_entry *layouts; // what kc_module_layout has made
+    kc_constant *constants; // each content once; empty when the module was read from text
+    kc_file_name *files;    // in order of first use
 };
 
 // ---- the op table --------------------------------------------------------------------------------------------
@@ -311,7 +327,8 @@ void kc_clone_end(kc_clone *);
 
 // ---- functions ---------------------------------------------------------------------------------------------------
 
-// FUNC: body arguments are the inputs, in order, with names. Outputs are described by attributes and the RETURN op.
+// FUNC: body arguments are the inputs, in order, with names; behind them stand its constants, which no caller passes. Outputs
+// are described by attributes and the RETURN op.
 // An output that is an alias of the input of its own name is an *inout*: one tensor, whose old contents are the input and
 // whose new ones are the output, always in the same memory. Inouts are the last inputs and the first outputs, in one order.
 typedef struct {
@@ -335,6 +352,12 @@ kc_op *kc_func_find(const kc_module *, const char *name);
 const char *kc_func_name(const kc_op *func);
 void kc_func_add_output(kc_module *, kc_op *func, const kc_output *);
 int kc_func_outputs(const kc_op *func, const kc_output **); // borrowed array
+// A constant: a tensor of fixed shape, contiguous, rank 1 or more. After all inputs.
+kc_value *kc_func_add_constant(kc_module *, kc_op *func, kc_type, const char *name, const char *sha256);
+int kc_func_constants(const kc_op *func);
+const char *kc_constant_hash(const kc_value *); // of an argument of a function that is a constant; else NULL
+void kc_module_add_constant(kc_module *, const kc_constant *);           // where its content is not there yet
+const kc_constant *kc_module_find_constant(const kc_module *, const char *sha256); // NULL: it is not there
 bool kc_output_is_inout(const kc_output *);
 int kc_func_inouts(const kc_op *func);
 int kc_func_arg_count(const kc_op *func);

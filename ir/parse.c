@@ -147,6 +147,14 @@ static bool parse_argument(kc_parser *p, kc_op *func) {
     char *text =
         kc_is_digit(name.text[0]) ? NULL : kc_arena_strndup(p->arena, name.text, name.length);
     if (text) kc_namer_take(p->scope->namer, text);
+    if (kc_token_is_name(&p->token, "constant")) {
+        const char *hash;
+        kc_parse_next(p);
+        if (!kc_parse_string(p, &hash)) return false;
+        return kc_parse_define(p, name, kc_func_add_constant(p->module, func, type, text, hash));
+    }
+    if (kc_func_constants(func))
+        return kc_parse_error(p, name.loc, "constants stand behind all other arguments");
     return kc_parse_define(p, name, kc_block_add_arg(p->module, func->body, type, text));
 }
 

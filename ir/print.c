@@ -227,6 +227,9 @@ static void print_args(printer *p, const kc_op *op) {
         print_value(p, op->body->args[i]);
         fputs(": ", p->out);
         print_type(p, kc_op_pool(op), &op->body->args[i]->type);
+        if (!kc_constant_hash(op->body->args[i])) continue;
+        fputs(" constant ", p->out);
+        kc_print_string(kc_constant_hash(op->body->args[i]), p->out);
     }
 }
 

@@ -38,8 +38,9 @@ static void bind_device(kc_interp *m) {
 static void check_inouts(planner *p) {
     const kc_output *outputs;
     int n = kc_func_outputs(p->m->func, &outputs), inouts = kc_func_inouts(p->m->func);
+    int first = p->call->n_inputs - kc_func_constants(p->m->func) - inouts;
     for (int i = 0; i < inouts && i < n; i++)
-        if (p->call->outputs[i].data != p->call->inputs[p->call->n_inputs - inouts + i].data)
+        if (p->call->outputs[i].data != p->call->inputs[first + i].data)
             kc_interp_fail(p->m, p->m->func, "'%s' is one tensor, but comes in two places",
                            outputs[i].name);
 }

@@ -46,10 +46,11 @@ static void check_return(kc_checker *c, const kc_op *func, int n, const kc_outpu
 
 // One tensor, as an input and as an output: the last inputs are the first outputs, in order.
 static void check_inout(kc_checker *c, const kc_op *func, const kc_output *output, int index) {
-    int place = func->body->n_args - kc_func_inouts(func) + index;
+    int inputs = func->body->n_args - kc_func_constants(func);
+    int place = inputs - kc_func_inouts(func) + index;
     const kc_value *input = find_input(func, output->name);
     if (!input) return; // reported as an alias
-    if (place >= func->body->n_args || func->body->args[place] != input)
+    if (place >= inputs || func->body->args[place] != input)
         kc_check_fail(c, func, "'%s' is updated in place, but its input and output do not pair up: "
                       "such inputs come last, such outputs first, in the same order", output->name);
     if (!kc_type_equal(func->pool, &input->type, &output->type) || !output->type.rank)
@@ -69,6 +70,9 @@ static void check_output(kc_checker *c, const kc_op *func, const kc_output *outp
     else if (aliased && find_output(func, output->alias))
         kc_check_fail(c, func, "output '%s' aliases '%s', which is updated in place", output->name,
                       output->alias);
+    if (aliased && kc_constant_hash(aliased))
+        kc_check_fail(c, func, "output '%s' aliases '%s', which is a constant", output->name,
+                      output->alias);
     const kc_output *outputs;
     kc_func_outputs(func, &outputs);
     if (find_output(func, output->name) != &outputs[index])
@@ -76,6 +80,17 @@ static void check_output(kc_checker *c, const kc_op *func, const kc_output *outp
     if (output->alias && !aliased)
         kc_check_fail(c, func, "output '%s' aliases '%s', which is no input", output->name,
                       output->alias);
+}
+
+static void check_constant(kc_checker *c, const kc_op *func, const kc_value *v) {
+    const char *hash = kc_constant_hash(v), *name = v->name ? v->name : "";
+    if (strlen(hash) != 64 || strspn(hash, "0123456789abcdef") != 64)
+        kc_check_fail(c, func, "constant '%s' is not named by 64 lowercase hexadecimal digits", name);
+    bool fixed = v->type.rank > 0 && !v->type.strides[0];
+    for (int d = 0; d < v->type.rank; d++)
+        fixed = fixed && v->type.shape[d] && kc_expr_is_const(v->type.shape[d], NULL);
+    if (!fixed)
+        kc_check_fail(c, func, "constant '%s' has a fixed shape, of rank 1 or more, and no strides", name);
 }
 
 static void check_func(kc_checker *c, const kc_op *func) {
@@ -90,6 +105,7 @@ static void check_func(kc_checker *c, const kc_op *func) {
     for (int i = 0; i < func->body->n_args; i++) {
         kc_check_kind(c, func, &func->body->args[i]->type, KC_TYPE_TENSOR, "an input");
         if (!func->body->args[i]->name) kc_check_fail(c, func, "input %d has no name", i);
+        if (kc_constant_hash(func->body->args[i])) check_constant(c, func, func->body->args[i]);
         kc_check_packing(c, func, &func->body->args[i]->type, "an input");
     }
     for (int i = 0; i < n; i++)

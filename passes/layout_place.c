@@ -30,10 +30,11 @@ kc_context *kc_layouts_context(kc_layouts *l, const kc_layout *space) {
     return context;
 }
 
-// The base of a buffer: an argument that the variant knows to be aligned, or a place in the workspace.
+// The base of a buffer: an argument that the variant knows to be aligned, a constant, or a place in the workspace.
 static bool is_aligned(const kc_layouts *l, const kc_value *buffer) {
     const kc_value *operand = kc_operand(l->kernel, buffer->index);
     if (operand->def && operand->def->code == KC_OP_BUFFER) return true;
+    if (kc_constant_hash(operand)) return true;
     const char *name = operand->def ? kc_attr_string(operand->def, KC_ATTR_NAME, "") : operand->name;
     const kc_attr *aligned = kc_attr_get(kc_op_parent(l->kernel), KC_ATTR_ALIGNED);
     for (int i = 0; aligned && i < aligned->count; i++)

@@ -54,7 +54,7 @@ static void make_divisible(planner *p, kc_variant_plan *plan) {
     const kc_output *outputs;
     int n_outputs = kc_func_outputs(p->func, &outputs);
     plan->aligned = KC_NEW_ARRAY(p->pass->module->arena, const char *, p->func->body->n_args + n_outputs + 1);
-    for (int i = 0; i < p->func->body->n_args; i++)
+    for (int i = 0; i < p->func->body->n_args - kc_func_constants(p->func); i++)
         add_argument(p, plan, p->func->body->args[i]->name, &p->func->body->args[i]->type);
     for (int i = 0; i < n_outputs; i++)
         if (!kc_output_is_inout(&outputs[i])) add_argument(p, plan, outputs[i].name, &outputs[i].type);

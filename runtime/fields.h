@@ -39,7 +39,18 @@ kcrt_status kcrt_read_term(const kcrt_reader *, const kcrt_json *, const char *k
 kcrt_status kcrt_new_items(const kcrt_reader *, const kcrt_json *list, const char *key, int most,
                            size_t size, void **items, int *count);
 
+typedef struct {
+    const char *name;
+    int bits;
+    DLDataType dtype;
+} kcrt_type;
+const kcrt_type *kcrt_find_type(const char *name); // NULL: this runtime does not know it
+
 int kcrt_find_arg(const kcrt_signature *, const char *name);
+
+// manifest_constants.c: those of the package, and what a function calls them.
+kcrt_status kcrt_read_constants(const kcrt_reader *, const kcrt_json *root);
+kcrt_status kcrt_read_constant_uses(const kcrt_reader *, const kcrt_json *function);
 
 // manifest_target.c
 kcrt_status kcrt_read_targets(kcrt_reader *, const kcrt_json *function);

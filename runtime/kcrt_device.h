@@ -46,6 +46,8 @@ typedef struct {
     int symbol_count;      // every dimension and stride name, with its value
     const char *const *symbol_names;
     const int64_t *symbol_values;
+    int constant_count; // tensors of the package, in the order of the function's IR
+    const DLTensor *constants;
 } kcrt_function_call;
 
 struct kcrt_device_api {

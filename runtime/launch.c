@@ -201,8 +201,16 @@ static kcrt_status run_function(const launch *l, double *const *exact, double *c
     int symbols = s->dim_count + s->stride_count;
     for (int i = 0; i < symbols; i++)
         names[i] = s->symbols[i].name;
-    kcrt_function_call call = {s->arg_count, tensors, scalars, exact,
-                               bounds,       symbols, names,   l->bound->values};
+    kcrt_function_call call = {.arg_count = s->arg_count,
+                               .tensors = tensors,
+                               .scalars = scalars,
+                               .values = exact,
+                               .bounds = bounds,
+                               .symbol_count = symbols,
+                               .symbol_names = names,
+                               .symbol_values = l->bound->values,
+                               .constant_count = s->constant_count,
+                               .constants = l->f->constants};
     return kcrt_from_device(device->api, device->api->launch_function(device->handle, l->f->image,
                                                                       s->name, &call, l->stream));
 }

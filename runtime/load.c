@@ -85,7 +85,7 @@ static kcrt_status read_attributes(kcrt_function *f) {
     return KCRT_OK;
 }
 
-static kcrt_status load_constants(kcrt_module *m, int index) {
+static kcrt_status load_constant(kcrt_module *m, int index) {
     void **base = &m->constants[index];
     const kcrt_entry *entry = &m->package.entries[index + 1];
     if (*base || !entry->size) return KCRT_OK;
@@ -95,6 +95,25 @@ static kcrt_status load_constants(kcrt_module *m, int index) {
         status =
             kcrt_copy((kcrt_place){m->device, *base, 0},
                       (kcrt_place){NULL, (void *)(uintptr_t)entry->image, 0}, entry->size, NULL);
+    return status;
+}
+
+// All constants of a function that is executed from its IR, in its order.
+static kcrt_status load_tensors(kcrt_function *f) {
+    kcrt_module *m = f->module;
+    const kcrt_signature *s = f->signature;
+    kcrt_status status = KCRT_OK;
+    f->constants = KCRT_NEW(&m->arena, DLTensor, (size_t)s->constant_count + 1);
+    if (!f->constants)
+        return kcrt_fail(KCRT_OUT_OF_MEMORY, "Not enough host memory to load %s.", m->what);
+    for (int i = 0; i < s->constant_count && !status; i++) {
+        const kcrt_constant_use *use = &s->constants[i];
+        const kcrt_constant *constant = &m->manifest.constants[use->index];
+        status = load_constant(m, constant->image);
+        f->constants[i] = kcrt_tensor(m->device->dl, m->constants[constant->image], use->dtype,
+                                      use->rank, use->shape, NULL);
+        f->constants[i].byte_offset = constant->offset;
+    }
     return status;
 }
 
@@ -116,7 +135,7 @@ static kcrt_status resolve_step(kcrt_function *f, const kcrt_step *step, void **
                          m->what, f->signature->name, m->device->name);
     for (int p = 0; p < step->param_count && !status; p++)
         if (step->params[p].kind == KCRT_PARAM_CONSTANT)
-            status = load_constants(m, m->manifest.constants[step->params[p].index].image);
+            status = load_constant(m, m->manifest.constants[step->params[p].index].image);
     if (status) return status;
     return kcrt_from_device(api, api->kernel_get(m->device->handle, f->image, step->kernel,
                                                  most_shared(f->signature, step), kernel));
@@ -157,6 +176,7 @@ static kcrt_status take(kcrt_function *f, const candidate *c) {
                 ? kcrt_from_device(device->api, device->api->function_check(
                                                     device->handle, f->image, f->signature->name))
                 : KCRT_OK;
+        if (!status) status = load_tensors(f);
     }
     f->bind = (kcrt_bind_device){device->dl, device->api->address, f->attributes};
     f->ready = !status;

@@ -26,14 +26,17 @@ const struct kcrt_device_symbol kcrt_device_symbols[KCRT_DEVICE_SYMBOLS] = {
 };
 
 // The table of ir/dtype.h; its functions stay in the compiler.
-static const struct {
-    const char *name;
-    int bits, dl_code, dl_bits;
-} types[] = {
-#define X(name, bits, class, code, dl_bits, exponent, mantissa) {#name, bits, code, dl_bits},
+static const kcrt_type types[] = {
+#define X(name, bits, class, code, dl_bits, exponent, mantissa) {#name, bits, {code, dl_bits, 1}},
     KC_DTYPES(X)
 #undef X
 };
+
+const kcrt_type *kcrt_find_type(const char *name) {
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (!strcmp(types[i].name, name)) return &types[i];
+    return NULL;
+}
 
 // ---- Symbols ------------------------------------------------------------------------------------
 
@@ -104,16 +107,16 @@ static kcrt_status declare_environment(const kcrt_reader *r) {
 // ---- Arguments ----------------------------------------------------------------------------------
 
 static kcrt_status read_type(const kcrt_reader *r, kcrt_arg *arg) {
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strcmp(types[i].name, arg->type)) continue;
-        arg->type = types[i].name;
-        arg->packed = types[i].bits < 8;
-        arg->bytes = arg->packed ? 1 : types[i].bits / 8;
-        arg->dtype = (DLDataType){(uint8_t)types[i].dl_code, (uint8_t)types[i].dl_bits, 1};
-        return KCRT_OK;
-    }
-    return kcrt_bad_manifest(r, "argument `%s` has type `%.40s`, which this runtime does not know",
-                             arg->name, arg->type);
+    const kcrt_type *type = kcrt_find_type(arg->type);
+    if (!type)
+        return kcrt_bad_manifest(r,
+                                 "argument `%s` has type `%.40s`, which this runtime does not know",
+                                 arg->name, arg->type);
+    arg->type = type->name;
+    arg->packed = type->bits < 8;
+    arg->bytes = arg->packed ? 1 : type->bits / 8;
+    arg->dtype = type->dtype;
+    return KCRT_OK;
 }
 
 static kcrt_status read_head(const kcrt_reader *r, const kcrt_json *item, kcrt_arg *arg) {
@@ -267,6 +270,7 @@ static kcrt_status read_function(kcrt_reader *r, const kcrt_json *item) {
     if (!status) status = read_args(r, args);
     if (!status) status = read_unbound(r, item);
     if (!status) status = kcrt_plan_bindings(r);
+    if (!status) status = kcrt_read_constant_uses(r, item);
     if (!status) status = read_ir(r, item);
     if (!status) status = kcrt_read_targets(r, item);
     r->function = NULL;
@@ -308,7 +312,7 @@ static kcrt_status read_functions(kcrt_reader *r, const kcrt_json *root) {
     return status ? status : check_function_names(r);
 }
 
-// ---- Images and constants -----------------------------------------------------------------------
+// ---- Images -------------------------------------------------------------------------------------
 
 static kcrt_status read_image(const kcrt_reader *r, const kcrt_json *item, const kcrt_entry *entry,
                               kcrt_image *out) {
@@ -352,40 +356,6 @@ static kcrt_status read_images(const kcrt_reader *r, const kcrt_json *root,
     return status;
 }
 
-static kcrt_status read_constant(const kcrt_reader *r, const kcrt_json *item, kcrt_constant *out) {
-    int64_t image = 0, offset = 0, bytes = 0;
-    kcrt_status status = kcrt_field_name(r, item, "name", &out->name);
-    if (!status) status = kcrt_field_int(r, item, "image", 0, r->manifest->image_count - 1, &image);
-    if (!status) status = kcrt_field_int(r, item, "offset", 0, INT64_MAX, &offset);
-    if (!status) status = kcrt_field_int(r, item, "bytes", 0, INT64_MAX, &bytes);
-    if (status) return status;
-    const kcrt_image *in = &r->manifest->images[image];
-    if (strcmp(in->role, "const") || offset % 256 || (uint64_t)offset > in->size ||
-        (uint64_t)bytes > in->size - (uint64_t)offset)
-        return kcrt_bad_manifest(
-            r,
-            "constant `%s` is not in a `const` image, or outside it, or not at a multiple of 256",
-            out->name);
-    out->image = (int)image;
-    out->offset = (uint64_t)offset;
-    out->bytes = (uint64_t)bytes;
-    return KCRT_OK;
-}
-
-static kcrt_status read_constants(const kcrt_reader *r, const kcrt_json *root) {
-    const kcrt_json *list;
-    kcrt_manifest *m = r->manifest;
-    kcrt_status status = kcrt_field_list_or(r, root, "constants", &list);
-    if (!status)
-        status = kcrt_new_items(r, list, "constants", 4096, sizeof *m->constants,
-                                (void **)&m->constants, &m->constant_count);
-    int n = 0;
-    for (const kcrt_json *item = status ? NULL : list->first; item && !status;
-         item = item->next, n++)
-        status = read_constant(r, item, &m->constants[n]);
-    return status;
-}
-
 // ---- The whole ----------------------------------------------------------------------------------
 
 static kcrt_status parse(const kcrt_reader *r, const kcrt_package *package, kcrt_json **root) {
@@ -415,7 +385,7 @@ kcrt_status kcrt_manifest_read(kcrt_arena *arena, const char *what, const kcrt_p
                            (long long)format, kcrt_version());
     if (!status) status = kcrt_field_name(&r, root, "module", &out->module);
     if (!status) status = read_images(&r, root, package);
-    if (!status) status = read_constants(&r, root);
+    if (!status) status = kcrt_read_constants(&r, root);
     if (!status) status = read_functions(&r, root);
     return status;
 }

@@ -121,6 +121,15 @@ typedef struct {
     const kc_expr *rest;
 } kcrt_binding;
 
+// A tensor that comes with the package: what the function's IR and its kernels call by this name.
+typedef struct {
+    const char *name, *type;
+    DLDataType dtype;
+    int rank;
+    int64_t *shape;
+    int index; // in the manifest's constants
+} kcrt_constant_use;
+
 typedef struct {
     const char *name, *doc;
     kc_expr_pool *pool;
@@ -128,6 +137,8 @@ typedef struct {
     int dim_count, stride_count, symbol_count /* of the pool */;
     kcrt_arg *args;
     int arg_count, passed_count;
+    kcrt_constant_use *constants;
+    int constant_count;
     int align_base, device_base; // first symbol of each group
     uint32_t device_used;        // of the target being read
     kcrt_binding *bindings;      // of dims, each after what it needs

@@ -50,6 +50,7 @@ struct kcrt_function {
     void *image;               // the device's module
     void ***kernels;           // by variant, by step; NULL for other steps
     int64_t attributes[KCRT_DEVICE_SYMBOLS];
+    DLTensor *constants; // of the signature, in device memory; when executed from IR
     kcrt_bind_device bind;
 };
 

@@ -356,6 +356,42 @@ static void add_ir(kc_build_run *run, kc_package *p) {
     p->images[p->n_images++] = (kc_offload_image){"kc", "ir", "ir", text, size};
 }
 
+// The tensors that the functions use, each content once, in order of first use.
+static int add_constants(kc_build_run *run, kc_package *p) {
+    int most = 0;
+    for (const kc_op *func = run->module->body->first; func; func = func->next)
+        most += kc_func_constants(func);
+    p->constants = KC_NEW_ARRAY(run->arena, kc_package_constant, most + 1);
+    for (const kc_op *func = run->module->body->first; func; func = func->next)
+        for (int i = func->body->n_args - kc_func_constants(func); i < func->body->n_args; i++) {
+            const char *hash = kc_constant_hash(func->body->args[i]);
+            const kc_constant *data = kc_module_find_constant(run->module, hash);
+            int at = 0;
+            while (at < p->n_constants && strcmp(p->constants[at].sha256, hash))
+                at++;
+            if (at < p->n_constants) continue;
+            if (!data) {
+                kc_report(run->diag, KC_ERROR, func->loc,
+                          "constant '%s' of %s is known by its hash alone: IR text does not hold "
+                          "it; a package is made from the model",
+                          func->body->args[i]->name, kc_func_name(func));
+                return KC_EXIT_WRONG;
+            }
+            p->constants[p->n_constants++] =
+                (kc_package_constant){hash, p->n_images, data->size};
+            p->images[p->n_images++] =
+                (kc_offload_image){"kc", "const", "const", data->data, data->size};
+        }
+    return KC_EXIT_DONE;
+}
+
+static int count_constants(const kc_module *module) {
+    int n = 0;
+    for (const kc_constant *c = module->constants; c; c = c->next)
+        n++;
+    return n;
+}
+
 // What the runtime would refuse must not leave here: names that only IR text can have, limits of
 // the format.
 static int audit(kc_build_run *run) {
@@ -372,13 +408,15 @@ int kc_build_pack(kc_build_run *run) {
                     .llvm = kc_build_llvm_version(),
                     .ptxas = run->options.ptxas_version,
                     .note = run->note};
-    p.images = KC_NEW_ARRAY(run->arena, kc_offload_image, 2 * run->n_tasks + 1);
+    p.images = KC_NEW_ARRAY(run->arena, kc_offload_image,
+                            2 * run->n_tasks + 1 + count_constants(run->module));
     p.functions = KC_NEW_ARRAY(run->arena, kc_package_function, run->n_tasks);
     int task = 0;
     for (const kc_op *func = run->module->body->first; func;
          func = func->next, task += run->n_targets)
         add_function(run, &p, func, task);
     if (!run->request->strip) add_ir(run, &p);
+    if (add_constants(run, &p)) return KC_EXIT_WRONG;
     char *data = NULL;
     FILE *out = open_memstream(&data, &run->package_size);
     if (!out) kc_bug("out of memory");

@@ -138,6 +138,8 @@ static bool add_depend(file_set *set, kc_build_run *run, const kc_build_command 
     if (o->header) fputc(' ', b.out), write_make_name(b.out, o->header);
     fputs(": ", b.out);
     write_make_name(b.out, run->path);
+    for (const kc_file_name *file = run->module->files; file; file = file->next)
+        fputc(' ', b.out), write_make_name(b.out, file->path);
     fputc('\n', b.out);
     close_buffer(run->arena, &b);
     return add(set, o->depend, b.data, b.size);

@@ -65,6 +65,13 @@ static void print_arg(const printer *p, const kcrt_arg *arg) {
     fputc('\n', p->out);
 }
 
+static void print_constant(const printer *p, const kcrt_constant_use *use) {
+    fprintf(p->out, "  const  %s: %s[", use->name, use->type);
+    for (int d = 0; d < use->rank; d++)
+        fprintf(p->out, "%s%" PRId64, d ? ", " : "", use->shape[d]);
+    fprintf(p->out, "], image %d\n", p->file->manifest.constants[use->index].image);
+}
+
 static void print_symbols(const printer *p) {
     const kcrt_signature *s = p->function;
     for (int i = 0; i < s->dim_count + s->stride_count; i++) {
@@ -87,10 +94,17 @@ static void print_place(const printer *p, const kcrt_step_place *place) {
     print_term(p, &place->offset);
 }
 
+// As the function calls it.
+static const char *constant_name(const printer *p, int index) {
+    for (int i = 0; i < p->function->constant_count; i++)
+        if (p->function->constants[i].index == index) return p->function->constants[i].name;
+    return p->file->manifest.constants[index].name;
+}
+
 static void print_param(const printer *p, const kcrt_param *param) {
     switch (param->kind) {
     case KCRT_PARAM_PLACE: print_place(p, &param->place); break;
-    case KCRT_PARAM_CONSTANT: fputs(p->file->manifest.constants[param->index].name, p->out); break;
+    case KCRT_PARAM_CONSTANT: fputs(constant_name(p, param->index), p->out); break;
     case KCRT_PARAM_SCALAR: fputs(p->function->args[param->index].name, p->out); break;
     case KCRT_PARAM_EXPR: print_term(p, &param->expr); break;
     }
@@ -181,6 +195,8 @@ static void print_function(printer *p, int index) {
     fprintf(p->out, "\nfunction %s%s%s\n", s->name, *s->doc ? ": " : "", s->doc);
     for (int i = 0; i < s->arg_count; i++)
         print_arg(p, &s->args[i]);
+    for (int i = 0; i < s->constant_count; i++)
+        print_constant(p, &s->constants[i]);
     print_symbols(p);
     if (s->ir < 0) fputs("  no IR: device `ref` cannot run it\n", p->out);
     for (int i = 0; i < s->target_count; i++)

@@ -94,10 +94,11 @@ static bool check_free(kc_function *fn, const kc_statement *statement) {
     else if (dim || name || type) {
         KC_FN_ERROR(fn, statement->loc,
                     "'%s' is already the name of %s: each name is assigned once", statement->name,
-                    type          ? "an element type"
-                    : dim         ? "a dimension"
-                    : name->input ? "an input"
-                                  : "another statement");
+                    type             ? "an element type"
+                    : dim            ? "a dimension"
+                    : name->constant ? "a constant"
+                    : name->input    ? "an input"
+                                     : "another statement");
         kc_report(fn->diag, KC_NOTE,
                   type  ? type->loc
                   : dim ? dim->loc
@@ -120,7 +121,7 @@ static kc_term eval_name(kc_function *fn, const kc_ast *ast) {
     kc_dim *dim = find_dim(fn, ast->text);
     if (dim) {
         dim->used = true;
-        return kc_weak_int(ast->loc, kc_expr_symbol(fn->pool, dim->name));
+        return kc_weak_int(ast->loc, kc_dims_value(fn, dim));
     }
     const kc_name *name = kc_body_lookup(fn, ast);
     kc_term term = name ? name->term : kc_term_poison(ast->loc);
@@ -215,8 +216,28 @@ static void define_inputs(kc_function *fn) {
     }
 }
 
+// Behind the arguments, whose names they may not have.
+static void define_constants(kc_function *fn) {
+    for (int i = 0; i < fn->n_constants; i++) {
+        const kc_constant_entry *constant = &fn->constants[i];
+        const kc_dim *dim = find_dim(fn, constant->name);
+        const kc_name *before = find(fn, constant->name);
+        const kc_type_parameter *type = kc_types_parameter(fn, constant->name);
+        if (dim || before || type) {
+            KC_FN_ERROR(fn, constant->loc, "'%s' is already the name of %s", constant->name,
+                        type  ? "an element type"
+                        : dim ? "a dimension"
+                              : "an argument");
+            continue;
+        }
+        kc_term term = kc_term_tensor(kc_constants_define(fn, i), constant->loc);
+        add(fn, constant->name, constant->loc, term)->constant = true;
+    }
+}
+
 void kc_body_run(kc_function *fn) {
     define_inputs(fn);
+    define_constants(fn);
     for (int i = 0; i < fn->body.count; i++) {
         const kc_statement *statement = &fn->body.statements[i];
         define(fn, statement,
@@ -296,7 +317,10 @@ static void warn_unused(kc_function *fn) {
         const kc_name *name = fn->name_list[i];
         if (!name->used)
             kc_report(fn->diag, KC_WARNING, name->loc, "%s '%s' is never used",
-                      name->input ? "input" : "the value of", name->name);
+                      name->input      ? "input"
+                      : name->constant ? "constant"
+                                       : "the value of",
+                      name->name);
     }
     for (int i = 0; i < fn->n_dims; i++)
         if (!fn->dims[i]->used)

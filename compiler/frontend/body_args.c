@@ -139,7 +139,7 @@ bool kc_call_axis(kc_call *call, const kc_ast *ast, const kc_type *type, int *ax
     int64_t number;
     if (dim) {
         dim->used = true;
-        return axis_by_name(call, ast, type, kc_expr_symbol(fn->pool, dim->name), axis);
+        return axis_by_name(call, ast, type, kc_dims_value(fn, dim), axis);
     }
     if (ast->kind == KC_AST_STRING) {
         no_dimension(call, ast, type);

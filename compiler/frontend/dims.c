@@ -134,10 +134,44 @@ void kc_dims_scan_body(kc_function *fn, const kc_ast *ast) {
     }
 }
 
+void kc_dims_fix(kc_function *fn, const char *name, kc_loc loc, int64_t value,
+                 const char *constant) {
+    kc_dim *dim = find(fn, name);
+    if (!dim) dim = add(fn, name, loc);
+    if (!dim) return;
+    if (dim->fixed && dim->value != value)
+        KC_FN_ERROR(fn, loc, "'%s' is %lld by the shape of '%s' and %lld by that of '%s'", name,
+                    (long long)dim->value, dim->fixed_by, (long long)value, constant);
+    dim->fixed = dim->used = true;
+    dim->value = value;
+    dim->fixed_by = constant;
+}
+
+static void check_fixed(kc_function *fn, const kc_dim *dim) {
+    const kc_expr_facts *facts = &dim->facts;
+    if (dim->value < facts->min || dim->value > facts->max)
+        KC_FN_ERROR(fn, dim->loc,
+                    "'%s' is %lld by the shape of '%s', and is to lie between %lld and %lld",
+                    dim->name, (long long)dim->value, dim->fixed_by, (long long)facts->min,
+                    (long long)facts->max);
+    else if (dim->value % facts->multiple_of)
+        KC_FN_ERROR(fn, dim->loc, "'%s' is %lld by the shape of '%s', and is to be a multiple of %lld",
+                    dim->name, (long long)dim->value, dim->fixed_by,
+                    (long long)facts->multiple_of);
+}
+
+const kc_expr *kc_dims_value(kc_function *fn, const kc_dim *dim) {
+    return dim->fixed ? kc_expr_const(fn->pool, dim->value) : kc_expr_symbol(fn->pool, dim->name);
+}
+
 void kc_dims_seal(kc_function *fn) {
     for (int i = 0; i < fn->n_dims; i++) {
         kc_dim *dim = fn->dims[i];
         check_facts(fn, dim);
+        if (dim->fixed) {
+            check_fixed(fn, dim);
+            continue;
+        }
         dim->symbol = kc_expr_symbol_index(fn->pool, dim->name, strlen(dim->name));
         kc_expr_set_facts(fn->pool, dim->symbol, dim->facts);
     }
@@ -229,7 +263,7 @@ static const kc_expr *eval_name(kc_function *fn, const kc_ast *ast, bool in_body
     kc_dim *dim = find(fn, ast->text);
     if (dim) {
         dim->used = true;
-        return kc_expr_symbol(fn->pool, dim->name);
+        return kc_dims_value(fn, dim);
     }
     if (!in_body) return NULL; // was one too many: reported by kc_dims_scan
     kc_name *name = kc_body_lookup(fn, ast);

@@ -6,6 +6,9 @@
 // came from. Functions hold `schedule` ops for the entries of `schedule`. The facts of `dims` are
 // in the function's expression pool.
 //
+// Files that the key `constants` names are read, relative to the folder of `file_name`; their
+// content is in the module's `constants`, their paths in its `files`.
+//
 // Any bytes are acceptable as input: errors go to the sink, many a run, and memory and time stay
 // within a small multiple of the file's size, which is limited.
 #ifndef KC_COMPILER_FRONTEND_FRONTEND_H
@@ -22,6 +25,7 @@ enum {
     KC_MODEL_MAX_BODY = 256 << 10, // bytes of one function's body
     KC_MODEL_MAX_NESTING = 100,    // brackets and operators in one expression
     KC_MODEL_MAX_ARGUMENTS = 64,   // of one function, outputs included
+    KC_MODEL_MAX_CONSTANTS = 256,  // of one function
     KC_MODEL_MAX_SYMBOLS = 128,    // dimensions and strides of one function
     KC_MODEL_MAX_NAME = 64,        // bytes of a name
     KC_MODEL_MAX_DIM_NODES = 256,  // names, numbers and operators of one dimension

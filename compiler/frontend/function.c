@@ -121,16 +121,19 @@ void kc_function_read_instance(kc_model *model, const char *name, kc_loc loc, co
     if (n) memcpy(fn->types, types, sizeof *types * (size_t)n);
     fn->n_types = n;
     kc_model_check_keys(model, map, "a function",
-                        "doc types dims inputs inouts outputs body schedule fast",
-                        "constants");
+                        "doc types dims constants inputs inouts outputs body schedule fast",
+                        NULL);
     read_options(fn, map);
-    const kc_yaml *dims = kc_yaml_find(map, "dims"), *schedule = kc_yaml_find(map, "schedule");
+    const kc_yaml *dims = kc_yaml_find(map, "dims"), *schedule = kc_yaml_find(map, "schedule"),
+                  *constants = kc_yaml_find(map, "constants");
     if (dims) kc_dims_read(fn, dims);
+    if (constants) kc_constants_read(fn, constants);
     read_arguments(fn, map);
     const kc_yaml *body = required(fn, map, "body", "statements NAME = EXPRESSION");
     if (body) read_body(fn, body);
     else fn->body.broken = true;
     kc_dims_seal(fn);
+    kc_constants_check(fn);
     kc_types_resolve(fn);
     kc_body_run(fn);
     if (schedule) kc_schedule_read(fn, schedule);

@@ -20,6 +20,9 @@ typedef struct {
     kc_module *module;
     kc_map *functions; // name -> kc_loc
     int n_functions;
+    const char *folder; // of the model file, with its slash; "" for the current one
+    kc_map *tensors;    // what was read: path, tensor and type -> kc_constant_data
+    size_t tensor_bytes;
 } kc_model;
 
 // A name of the key `types`, in one instance of the function: it stands for an element type.
@@ -38,6 +41,9 @@ typedef struct {
     kc_loc loc; // of its entry in `dims`, else of its first use
     kc_expr_facts facts;
     bool declared, used; // has an entry in `dims`; stands in a type, stride or statement
+    bool fixed;          // a constant's shape says what it is: it is this number, and no symbol
+    int64_t value;
+    const char *fixed_by; // the constant
     int symbol;          // in the pool, once sealed
 } kc_dim;
 
@@ -54,6 +60,15 @@ typedef struct {
     const char *alias; // input it may overlap, or NULL
     kc_type type;      // after kc_types_resolve
 } kc_argument;
+
+// An entry of the key `constants`.
+typedef struct {
+    const char *name, *path;
+    kc_loc loc, file_loc;
+    kc_argument declared; // its type and loc, when `typed`
+    bool typed, broken;
+    const struct kc_constant_data *data; // NULL when broken
+} kc_constant_entry;
 
 // A weak real expression: numbers and dimensions under elementwise ops; it is computed in the type
 // that it meets.
@@ -87,6 +102,7 @@ typedef struct {
     kc_loc loc;
     kc_term term;
     bool input, used;
+    bool constant;
     bool inout; // the old contents: a statement of this name gives the new ones
 } kc_name;
 
@@ -104,6 +120,8 @@ typedef struct {
     kc_map *dim_map;
     kc_argument *arguments; // inputs, inouts, outputs
     int n_inputs, n_inouts, n_outputs;
+    kc_constant_entry *constants;
+    int n_constants;
     const kc_expr *divisions[KC_MODEL_MAX_SYMBOLS]; // `a / b` of types: checked at launch
     int n_divisions;
 
@@ -149,6 +167,9 @@ void kc_dims_scan(kc_function *, const kc_ast *);  // symbols of a type or strid
 void kc_dims_note_even(kc_function *, const kc_ast *); // a name alone becomes a multiple of 2
 void kc_dims_scan_body(kc_function *, const kc_ast *); // what `/` says in lists of a body
 void kc_dims_seal(kc_function *);                      // facts go to the pool
+// A constant's shape has `value` where its type has the name, which is that number from now on.
+void kc_dims_fix(kc_function *, const char *name, kc_loc, int64_t value, const char *constant);
+const kc_expr *kc_dims_value(kc_function *, const kc_dim *); // its symbol, or its number
 const kc_expr *kc_dims_eval(kc_function *, const kc_ast *, bool in_body); // NULL after an error
 bool kc_dims_check_extent(kc_function *, kc_loc, const kc_expr *);
 // Arithmetic on integer expressions with the errors it can have: division by 0, overflow, size.
@@ -164,6 +185,7 @@ const char *kc_dims_unequal(kc_function *, const kc_expr *a, const kc_expr *b);
 void kc_types_read_arguments(kc_function *, const kc_yaml *inputs, const kc_yaml *inouts,
                              const kc_yaml *outputs); // maps, or NULL
 int kc_types_argument_count(const kc_function *);
+bool kc_types_parse(kc_function *, kc_argument *, const kc_yaml *); // its type, as syntax
 void kc_types_resolve(kc_function *); // expressions, and the function's arguments
 const char *kc_types_text(kc_function *, const kc_type *); // f16[M, K]
 // An element type by name; refuses unknown ones.
@@ -172,6 +194,11 @@ const kc_expr *kc_types_elements(kc_function *, kc_loc,
                                  const kc_type *); // NULL after an error: too many
 bool kc_types_check(kc_function *, kc_loc,
                     const kc_type *); // extents and their product are sensible
+
+// ---- constants.c: in three steps, around kc_dims_seal. All report.
+void kc_constants_read(kc_function *, const kc_yaml *); // files, and names that their shapes fix
+void kc_constants_check(kc_function *);                 // the rest of the types
+kc_value *kc_constants_define(kc_function *, int i);    // its value in the body; NULL: broken
 
 // ---- schedule.c
 void kc_schedule_read(kc_function *, const kc_yaml *);

@@ -182,6 +182,9 @@ kc_module *kc_frontend_load(kc_arena *arena, const char *file_name, const char *
     const char *name = module_name(&model, root, file_name);
     model.module = kc_module_create(arena, name ? name : "model");
     model.functions = kc_map_create(arena);
+    model.tensors = kc_map_create(arena);
+    const char *slash = file_name ? strrchr(file_name, '/') : NULL;
+    model.folder = slash ? kc_arena_strndup(arena, file_name, (size_t)(slash + 1 - file_name)) : "";
     read_functions(&model, root);
     return kc_diag_errors(diag) > before ? NULL : model.module;
 }

@@ -76,7 +76,7 @@ static bool parse_shape(kc_function *fn, kc_argument *argument, const kc_yaml *n
     return true;
 }
 
-static bool parse_type(kc_function *fn, kc_argument *argument, const kc_yaml *node) {
+bool kc_types_parse(kc_function *fn, kc_argument *argument, const kc_yaml *node) {
     argument->type_loc = node->loc;
     if (node->kind != KC_YAML_SCALAR || kc_yaml_is_null(node)) {
         KC_FN_ERROR(fn, node->loc, "the type of '%s' must be text such as f16[M, K], not %s%s",
@@ -137,7 +137,7 @@ static bool parse_argument_map(kc_function *fn, kc_argument *argument, const kc_
         KC_FN_ERROR(fn, map->loc, "'%s' has no 'type'", argument->name);
         return false;
     }
-    bool typed = parse_type(fn, argument, type);
+    bool typed = kc_types_parse(fn, argument, type);
     if (strides && typed) good = parse_strides(fn, argument, strides) && good;
     if (alias) good = parse_alias(fn, argument, alias) && good;
     return typed && good;
@@ -163,7 +163,7 @@ static void read_argument(kc_function *fn, const kc_yaml *key, const kc_yaml *va
     kc_argument *argument = &fn->arguments[kc_types_argument_count(fn)];
     *argument = (kc_argument){.name = name, .loc = key->loc, .direction = direction};
     bool good = value->kind == KC_YAML_MAP ? parse_argument_map(fn, argument, value)
-                                           : parse_type(fn, argument, value);
+                                           : kc_types_parse(fn, argument, value);
     if (good && direction == KC_INOUT && !argument->rank) {
         KC_FN_ERROR(fn, argument->type_loc,
                     "'%s' has no dimensions, so that it would be passed by value; an inout is a "

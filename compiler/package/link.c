@@ -64,14 +64,15 @@ static void place_images(linker *l) {
 // ---- agreement ----------------------------------------------------------------------------------
 
 static char *signature_text(const kcrt_json *function) {
-    static const char *const keys[] = {"dims", "strides", "args", "unbound"};
+    static const char *const keys[] = {"dims", "strides", "args", "constants", "unbound"};
+    enum { KEYS = sizeof keys / sizeof *keys };
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) kc_bug("out of memory");
     kc_json j = kc_json_to(out, 0);
     kc_json_open(&j, '[');
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < KEYS; i++) {
         const kcrt_json *value = kcrt_json_get(function, keys[i]);
         if (value) kc_json_copy(&j, value);
         else kc_json_raw(&j, "null");
@@ -125,11 +126,57 @@ static bool check_targets(linker *l, int a, int b, const kcrt_signature *x,
     return true;
 }
 
+static const kcrt_entry *content_of(const kc_package_file *file, const kcrt_constant *constant) {
+    return kc_package_image(file, constant->image);
+}
+
+static bool same_content(const kc_package_file *a, const kcrt_constant *x, const kc_package_file *b,
+                         const kcrt_constant *y) {
+    const char *from = content_of(a, x)->image, *to = content_of(b, y)->image;
+    return x->bytes == y->bytes && !memcmp(from + x->offset, to + y->offset, x->bytes);
+}
+
+// What a function calls by one name is one tensor in both files.
+static bool check_constants_of(linker *l, int a, int b, const kcrt_signature *x,
+                               const kcrt_signature *y) {
+    const kc_package_file *first = l->files[a], *second = l->files[b];
+    for (int i = 0; i < x->constant_count; i++)
+        for (int k = 0; k < y->constant_count; k++) {
+            const kcrt_constant *from = &first->manifest.constants[x->constants[i].index];
+            const kcrt_constant *to = &second->manifest.constants[y->constants[k].index];
+            if (strcmp(x->constants[i].name, y->constants[k].name) ||
+                same_content(first, from, second, to))
+                continue;
+            return fail(l, kc_arena_printf(l->arena,
+                                           "constant `%s` of function `%s` has other content in %s "
+                                           "than in %s: they come from different files",
+                                           x->constants[i].name, x->name, first->path,
+                                           second->path));
+        }
+    return true;
+}
+
+// Names come from contents, so that this finds packages that something else made.
+static bool check_constants(linker *l, int a, int b) {
+    const kc_package_file *first = l->files[a], *second = l->files[b];
+    for (int i = 0; i < first->manifest.constant_count; i++)
+        for (int k = 0; k < second->manifest.constant_count; k++) {
+            const kcrt_constant *x = &first->manifest.constants[i],
+                                *y = &second->manifest.constants[k];
+            if (!strcmp(x->name, y->name) && !same_content(first, x, second, y))
+                return fail(l, kc_arena_printf(l->arena,
+                                               "constant `%s` has other content in %s than in %s",
+                                               x->name, first->path, second->path));
+        }
+    return true;
+}
+
 static bool check_function(linker *l, int a, int b, int i) {
     const kcrt_signature *x = &l->files[a]->manifest.functions[i];
     int k = find_function(l->files[b], x->name);
     if (k < 0) return true;
     const kcrt_signature *y = &l->files[b]->manifest.functions[k];
+    if (!check_constants_of(l, a, b, x, y)) return false;
     char *first = signature_text(kc_json_item(functions_of(l->files[a]), i));
     if (!same_text(first, signature_text(kc_json_item(functions_of(l->files[b]), k))))
         return fail(l, kc_arena_printf(l->arena,
@@ -156,12 +203,8 @@ static bool check(linker *l) {
                                                l->files[b]->manifest.module));
             for (int i = 0; i < m->function_count; i++)
                 if (!check_function(l, a, b, i)) return false;
+            if (!check_constants(l, a, b)) return false;
         }
-    for (int f = 0; f < l->n; f++)
-        if (l->files[f]->manifest.constant_count && l->n > 1)
-            return fail(l,
-                        kc_arena_printf(l->arena, "%s has constants, which this kc cannot join yet",
-                                        l->files[f]->path));
     return true;
 }
 
@@ -231,6 +274,29 @@ static void write_images(linker *l, kc_json *j) {
     kc_json_close(j, ']');
 }
 
+static bool in_earlier_file(const linker *l, int file, const char *constant) {
+    for (int f = 0; f < file; f++)
+        for (int i = 0; i < l->files[f]->manifest.constant_count; i++)
+            if (!strcmp(l->files[f]->manifest.constants[i].name, constant)) return true;
+    return false;
+}
+
+static void write_constants(linker *l, kc_json *j) {
+    bool any = false;
+    for (int f = 0; f < l->n; f++)
+        any = any || l->files[f]->manifest.constant_count;
+    if (!any) return;
+    kc_json_key(j, "constants");
+    kc_json_open(j, '[');
+    for (int f = 0; f < l->n; f++) {
+        const kcrt_json *list = kcrt_json_get(l->files[f]->root, "constants");
+        for (const kcrt_json *c = list ? list->first : NULL; c; c = c->next)
+            if (!in_earlier_file(l, f, kc_json_text_or(c, "name", "")))
+                kc_package_copy_constant(j, c, l->place[f]);
+    }
+    kc_json_close(j, ']');
+}
+
 // Versions that differ are both named.
 static void write_tools(linker *l, kc_json *j) {
     static const char *const names[] = {"kc", "llvm", "ptxas"};
@@ -262,6 +328,7 @@ static void write_manifest(linker *l, FILE *out) {
         note = kc_json_text_or(l->files[f]->root, "note", NULL);
     if (note) kc_json_put_string(&j, "note", note);
     write_images(l, &j);
+    write_constants(l, &j);
     write_functions(l, &j);
     kc_json_close(&j, '}');
     fputc('\n', out);

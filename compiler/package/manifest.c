@@ -75,6 +75,29 @@ static void write_arguments(kc_json *j, const kc_op *func) {
     kc_json_close(j, ']');
 }
 
+void kc_constant_name(const char *sha256, char name[KC_CONSTANT_NAME]) {
+    snprintf(name, KC_CONSTANT_NAME, "c_%.32s", sha256);
+}
+
+static void write_constant_uses(kc_json *j, const kc_op *func) {
+    int n = func->body->n_args, first = n - kc_func_constants(func);
+    char name[KC_CONSTANT_NAME];
+    if (first == n) return;
+    kc_json_key(j, "constants");
+    kc_json_open(j, '[');
+    for (int i = first; i < n; i++) {
+        const kc_value *v = func->body->args[i];
+        kc_constant_name(kc_constant_hash(v), name);
+        kc_json_open(j, '{');
+        kc_json_put_string(j, "name", v->name);
+        kc_json_put_string(j, "type", kc_dtype_name(v->type.elem));
+        write_exprs(j, "shape", func->pool, v->type.rank, v->type.shape);
+        kc_json_put_string(j, "constant", name);
+        kc_json_close(j, '}');
+    }
+    kc_json_close(j, ']');
+}
+
 static void write_unbound(kc_json *j, const kc_expr_pool *pool, const kc_bound *bound, int n) {
     int passed = 0;
     for (int i = 0; i < n; i++)
@@ -87,7 +110,7 @@ static void write_unbound(kc_json *j, const kc_expr_pool *pool, const kc_bound *
     kc_json_close(j, ']');
 }
 
-// Object keys of a function that the model gives: name, doc, dims, strides, args, unbound.
+// Object keys of a function that the model gives: name, doc, dims, strides, args, constants, unbound.
 static void write_signature(kc_json *j, const kc_op *func) {
     int n = kc_expr_symbol_count(func->pool);
     kc_bound *bound = malloc(sizeof *bound * (size_t)(n + 1));
@@ -97,6 +120,7 @@ static void write_signature(kc_json *j, const kc_op *func) {
     if (kc_func_doc(func)) kc_json_put_string(j, "doc", kc_func_doc(func));
     write_dims(j, func->pool, bound, n);
     write_arguments(j, func);
+    write_constant_uses(j, func);
     write_unbound(j, func->pool, bound, n);
     free(bound);
 }
@@ -145,6 +169,23 @@ static void write_function(kc_json *j, const kc_package_function *f) {
     kc_json_close(j, '}');
 }
 
+static void write_constants(kc_json *j, const kc_package *p) {
+    char name[KC_CONSTANT_NAME];
+    if (!p->n_constants) return;
+    kc_json_key(j, "constants");
+    kc_json_open(j, '[');
+    for (int i = 0; i < p->n_constants; i++) {
+        kc_constant_name(p->constants[i].sha256, name);
+        kc_json_open(j, '{');
+        kc_json_put_string(j, "name", name);
+        kc_json_put_int(j, "image", p->constants[i].image);
+        kc_json_put_int(j, "offset", 0);
+        kc_json_put_int(j, "bytes", (int64_t)p->constants[i].bytes);
+        kc_json_close(j, '}');
+    }
+    kc_json_close(j, ']');
+}
+
 static void write_manifest(FILE *out, const kc_package *p) {
     enum { OUTLINE_LEVELS = 3 };
     kc_json j = kc_json_to(out, OUTLINE_LEVELS);
@@ -164,6 +205,7 @@ static void write_manifest(FILE *out, const kc_package *p) {
     for (int i = 0; i < p->n_images; i++)
         write_image(&j, &p->images[i]);
     kc_json_close(&j, ']');
+    write_constants(&j, p);
     kc_json_key(&j, "functions");
     kc_json_open(&j, '[');
     for (int i = 0; i < p->n_functions; i++)

@@ -22,15 +22,28 @@ typedef struct {
     int n_targets;
 } kc_package_function;
 
+// A tensor of the package: one image holds nothing else.
+typedef struct {
+    const char *sha256;
+    int image;
+    size_t bytes;
+} kc_package_constant;
+
 typedef struct {
     const char *module;
     const char *kc, *llvm, *ptxas; // versions; ptxas NULL: none was used
     const char *note;              // about how it was made, or NULL
     kc_offload_image *images;
     int n_images;
+    kc_package_constant *constants;
+    int n_constants;
     kc_package_function *functions;
     int n_functions;
 } kc_package;
+
+// What a package calls the constant with this hash.
+enum { KC_CONSTANT_NAME = 36 };
+void kc_constant_name(const char *sha256, char name[KC_CONSTANT_NAME]);
 
 // The whole file.
 void kc_package_write(FILE *, const kc_package *);

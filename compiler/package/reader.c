@@ -109,3 +109,15 @@ void kc_package_copy_target(kc_json *j, const kcrt_json *target, const int *plac
     }
     kc_json_close(j, '}');
 }
+
+void kc_package_copy_constant(kc_json *j, const kcrt_json *constant, const int *place) {
+    const kcrt_json *image = kcrt_json_get(constant, "image");
+    if (place[image->integer] < 0) return;
+    kc_json_open(j, '{');
+    for (const kcrt_json *item = constant->first; item; item = item->next) {
+        kc_json_key(j, item->key);
+        if (item == image) kc_json_int(j, place[item->integer]);
+        else kc_json_copy(j, item);
+    }
+    kc_json_close(j, '}');
+}

@@ -35,5 +35,7 @@ const char *kc_json_text_or(const kcrt_json *object, const char *key, const char
 void kc_json_copy(kc_json *, const kcrt_json *);
 // Writes an item of `targets`, its images renumbered: image i becomes place[i]; -1 leaves it out.
 void kc_package_copy_target(kc_json *, const kcrt_json *target, const int *place);
+// Likewise an item of the package's `constants`, which has one image.
+void kc_package_copy_constant(kc_json *, const kcrt_json *constant, const int *place);
 
 #endif

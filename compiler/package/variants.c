@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "compiler/package/json_writer.h"
+#include "compiler/package/manifest.h"
 #include "ir/kernel_params.h"
 
 typedef struct {
@@ -25,7 +25,13 @@ static const char *argument_name(const kc_value *operand) {
 }
 
 static void write_pointer(writer *w, const kc_op *kernel, const kc_param *param) {
-    const char *name = argument_name(param->operand);
+    const char *name = argument_name(param->operand), *hash = kc_constant_hash(param->operand);
+    if (hash) {
+        char constant[KC_CONSTANT_NAME];
+        kc_constant_name(hash, constant);
+        kc_json_put_string(&w->json, "constant", constant);
+        return;
+    }
     if (name) {
         kc_json_put_string(&w->json, "pointer", name);
         return;

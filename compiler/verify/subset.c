@@ -9,7 +9,7 @@
 
 typedef struct {
     const kc_package_file *file;
-    int images[64]; // of the package
+    int *images; // of the package
     int n;
     int *place; // by image of the package: its index in images, or -1
 } selection;
@@ -23,10 +23,12 @@ static void select_image(selection *s, int image) {
 static void select_images(selection *s, const kcrt_signature *function, const kcrt_target *target) {
     for (int i = 0; i < s->file->manifest.image_count; i++)
         s->place[i] = -1;
-    for (int i = 0; i < target->image_count && s->n < 60; i++)
+    for (int i = 0; i < target->image_count; i++)
         if (strcmp(s->file->manifest.images[target->images[i]].role, "cubin"))
             select_image(s, target->images[i]);
     if (function->ir >= 0) select_image(s, function->ir);
+    for (int i = 0; i < function->constant_count; i++)
+        select_image(s, s->file->manifest.constants[function->constants[i].index].image);
 }
 
 static void write_function(const selection *s, kc_json *j, const kcrt_json *function, int target) {
@@ -56,6 +58,11 @@ static void write_manifest(const selection *s, FILE *out, int function, int targ
             for (int i = 0; i < s->n; i++)
                 kc_json_copy(&j, kc_json_item(item, s->images[i]));
             kc_json_close(&j, ']');
+        } else if (!strcmp(item->key, "constants")) {
+            kc_json_open(&j, '[');
+            for (const kcrt_json *c = item->first; c; c = c->next)
+                kc_package_copy_constant(&j, c, s->place);
+            kc_json_close(&j, ']');
         } else if (!strcmp(item->key, "functions")) {
             kc_json_open(&j, '[');
             write_function(s, &j, kc_json_item(item, function), target);
@@ -70,8 +77,9 @@ static void write_manifest(const selection *s, FILE *out, int function, int targ
 char *kc_verify_subset(const kc_package_file *file, int function, int target, size_t *size) {
     const kcrt_signature *f = &file->manifest.functions[function];
     selection s = {.file = file,
+                   .images = calloc((size_t)file->manifest.image_count + 1, sizeof(int)),
                    .place = calloc((size_t)file->manifest.image_count + 1, sizeof(int))};
-    if (!s.place) kc_bug("out of memory");
+    if (!s.place || !s.images) kc_bug("out of memory");
     select_images(&s, f, &f->targets[target]);
     char *manifest = NULL, *package = NULL;
     size_t manifest_size = 0;
@@ -90,5 +98,6 @@ char *kc_verify_subset(const kc_package_file *file, int function, int target, si
     fclose(out);
     free(manifest);
     free(s.place);
+    free(s.images);
     return package;
 }

@@ -37,6 +37,9 @@ void kcrun_array_collect(array *, const int64_t *strides, const void *memory);
 // *rounded set; integers may change their width where every value fits. Anything else is an error.
 bool kcrun_npy_read(const char *path, kc_dtype as, array *out, bool *rounded,
                     char error[ERROR_SIZE]);
+// Without a conversion of numbers. `as` KC_DTYPE_NONE: the file's own type. Else it must be that
+// type, or bits of it.
+bool kcrun_npy_read_exact(const char *path, kc_dtype as, array *out, char error[ERROR_SIZE]);
 // `as` KC_DTYPE_NONE: the array's own type, as bits where .npy lacks it (packed ones as u1). Appears
 // whole or not at all.
 bool kcrun_npy_write(const char *path, const array *, kc_dtype as, char error[ERROR_SIZE]);

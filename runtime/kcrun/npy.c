@@ -147,7 +147,9 @@ static bool convert(const char *path, const header *h, const unsigned char *data
                     const size_t *strides, conversion how, array *out, char error[ERROR_SIZE]) {
     kc_dtype from = type_of(h);
     size_t count = how == AS_NIBBLES ? out->count / 2 : out->count;
-    for (size_t i = 0; i < count; i++) {
+    bool as_they_are = how == AS_BITS && !h->fortran && (h->order != '>' || h->bytes == 1);
+    if (as_they_are && count) memcpy(out->data, data, count * (size_t)h->bytes);
+    for (size_t i = 0; i < count && !as_they_are; i++) {
         _Alignas(16) unsigned char raw[16];
         int64_t value;
         fetch(h, data, strides, i, raw);
@@ -189,16 +191,23 @@ static bool read_whole(const char *path, unsigned char **bytes, size_t *size,
     return good ? true : fail(error, path, "cannot be read whole");
 }
 
+// `rounded` NULL: numbers are not converted.
 static bool read_elements(const char *path, const unsigned char *bytes, size_t size, kc_dtype as,
                           array *out, bool *rounded, char error[ERROR_SIZE]) {
     header h = {0};
+    bool ignored = false;
     size_t strides[ARRAY_MAX_RANK], stride = 1, needed;
     if (!parse_header(path, bytes, size, &h, error)) return false;
-    conversion how = choose(&h, as, rounded);
+    if (as == KC_DTYPE_NONE) as = type_of(&h);
+    conversion how = as == KC_DTYPE_NONE ? AS_NOTHING : choose(&h, as, rounded ? rounded : &ignored);
+    if (!rounded && how != AS_BITS && how != AS_NIBBLES) how = AS_NOTHING;
     if (how == AS_NOTHING) {
-        snprintf(error, ERROR_SIZE,
-                 "%.200s: holds elements of NumPy type %c%d, and the argument is %s", path, h.kind,
-                 h.bytes, kc_dtype_name(as));
+        snprintf(error, ERROR_SIZE, "%.200s: holds elements of NumPy type %c%d, %s %s", path,
+                 h.kind, h.bytes,
+                 as == KC_DTYPE_NONE ? "which may be bits of another type:"
+                 : rounded           ? "and the argument is"
+                                     : "not",
+                 as == KC_DTYPE_NONE ? "say which" : kc_dtype_name(as));
         return false;
     }
     int64_t shape[ARRAY_MAX_RANK];
@@ -206,7 +215,8 @@ static bool read_elements(const char *path, const unsigned char *bytes, size_t s
         shape[axis] = h.shape[axis];
     if (how == AS_NIBBLES && __builtin_mul_overflow(shape[h.rank - 1], 2, &shape[h.rank - 1]))
         return fail(error, path, "is too large");
-    if (!kcrun_array_make(out, as, h.rank, shape, error)) return false;
+    if (!kcrun_array_make(out, as, h.rank, shape, error))
+        return fail(error, path, "is too large for memory");
     size_t count = how == AS_NIBBLES ? out->count / 2 : out->count;
     if (__builtin_mul_overflow(count, (size_t)h.bytes, &needed) || needed > size - h.offset)
         return fail(error, path, "ends before its last element");
@@ -217,17 +227,26 @@ static bool read_elements(const char *path, const unsigned char *bytes, size_t s
     return convert(path, &h, bytes + h.offset, strides, how, out, error);
 }
 
-bool kcrun_npy_read(const char *path, kc_dtype as, array *out, bool *rounded,
-                    char error[ERROR_SIZE]) {
+static bool read_file(const char *path, kc_dtype as, array *out, bool *rounded,
+                      char error[ERROR_SIZE]) {
     unsigned char *bytes;
     size_t size;
     *out = (array){.data = NULL};
-    *rounded = false;
     bool good = read_whole(path, &bytes, &size, error) &&
                 read_elements(path, bytes, size, as, out, rounded, error);
     free(bytes);
     if (!good) kcrun_array_free(out);
     return good;
+}
+
+bool kcrun_npy_read(const char *path, kc_dtype as, array *out, bool *rounded,
+                    char error[ERROR_SIZE]) {
+    *rounded = false;
+    return read_file(path, as, out, rounded, error);
+}
+
+bool kcrun_npy_read_exact(const char *path, kc_dtype as, array *out, char error[ERROR_SIZE]) {
+    return read_file(path, as, out, NULL, error);
 }
 
 // ---- Writing ------------------------------------------------------------------------------------

@@ -72,18 +72,8 @@ static bool same_type(DLDataType is, kc_dtype wanted) {
     return is.code == info->dl_code && is.bits == info->dl_bits && is.lanes == 1;
 }
 
-// Argument i of the call, which is to have this type.
-static kcrt_status argument(const launch *l, int i, const kc_type *type, const char *name,
-                            kc_interp_array *out) {
-    const DLTensor *t = l->call->tensors[i];
-    if (!t && type->rank)
-        return ref_fail(KCRT_INVALID_ARGUMENT,
-                        "Argument `%.64s` of %.64s is a tensor and comes as a value.", name,
-                        kc_func_name(l->func));
-    if (!t) {
-        *out = (kc_interp_array){type->elem, 0, NULL, NULL, (void *)(uintptr_t)l->call->scalars[i]};
-        return KCRT_OK;
-    }
+static kcrt_status as_array(const launch *l, const DLTensor *t, const kc_type *type,
+                            const char *name, kc_interp_array *out) {
     if (!same_type(t->dtype, type->elem) || t->ndim != type->rank)
         return ref_fail(KCRT_INVALID_ARGUMENT, "Argument `%.64s` of %.64s is not %s of rank %d.",
                         name, kc_func_name(l->func), kc_dtype_name(type->elem), type->rank);
@@ -92,32 +82,58 @@ static kcrt_status argument(const launch *l, int i, const kc_type *type, const c
     return KCRT_OK;
 }
 
-// An inout is the last of the inputs and the first of the outputs: the two lists overlap.
+// Argument i of the call, which is to have this type.
+static kcrt_status argument(const launch *l, int i, const kc_type *type, const char *name,
+                            kc_interp_array *out) {
+    const DLTensor *t = l->call->tensors[i];
+    if (t) return as_array(l, t, type, name, out);
+    if (type->rank)
+        return ref_fail(KCRT_INVALID_ARGUMENT,
+                        "Argument `%.64s` of %.64s is a tensor and comes as a value.", name,
+                        kc_func_name(l->func));
+    *out = (kc_interp_array){type->elem, 0, NULL, NULL, (void *)(uintptr_t)l->call->scalars[i]};
+    return KCRT_OK;
+}
+
+// The body's arguments: inputs and inouts as the call has them, then constants.
+static kcrt_status read_inputs(const launch *l, int passed, kc_interp_array *inputs) {
+    const kc_block *body = l->func->body;
+    kcrt_status status = KCRT_OK;
+    for (int i = 0; i < body->n_args && !status; i++) {
+        const kc_value *arg = body->args[i];
+        status = i < passed ? argument(l, i, &arg->type, arg->name, &inputs[i])
+                            : as_array(l, &l->call->constants[i - passed], &arg->type, arg->name,
+                                       &inputs[i]);
+    }
+    return status;
+}
+
+// An inout is the last of the inputs that are passed, and the first of the outputs.
 static kcrt_status run(void *context) {
     launch *l = context;
     const kcrt_function_call *call = l->call;
     const kc_output *outputs;
     int n_in = l->func->body->n_args, n_out = kc_func_outputs(l->func, &outputs),
-        n = call->arg_count, first_out = n_in - kc_func_inouts(l->func);
+        constants = kc_func_constants(l->func), n = call->arg_count;
+    int first_out = n_in - constants - kc_func_inouts(l->func);
     char why[400];
-    kcrt_status status = KCRT_OK;
-    if (n != first_out + n_out)
-        return ref_fail(KCRT_INVALID_ARGUMENT, "%.64s takes %d arguments, %d are given.",
-                        kc_func_name(l->func), first_out + n_out, n);
+    if (n != first_out + n_out || call->constant_count != constants)
+        return ref_fail(KCRT_INVALID_ARGUMENT,
+                        "%.64s takes %d arguments and %d constants, %d and %d are given.",
+                        kc_func_name(l->func), first_out + n_out, constants, n,
+                        call->constant_count);
     l->arena = kc_arena_create();
-    kc_interp_array *arrays = KC_NEW_ARRAY(l->arena, kc_interp_array, n + 1);
+    kc_interp_array *in = KC_NEW_ARRAY(l->arena, kc_interp_array, n_in + 1);
+    kc_interp_array *out = KC_NEW_ARRAY(l->arena, kc_interp_array, n_out + 1);
     kc_interp_symbol *symbols = KC_NEW_ARRAY(l->arena, kc_interp_symbol, call->symbol_count + 1);
-    for (int i = 0; i < n_in && !status; i++)
-        status =
-            argument(l, i, &l->func->body->args[i]->type, l->func->body->args[i]->name, &arrays[i]);
+    kcrt_status status = read_inputs(l, n_in - constants, in);
     for (int i = 0; i < n_out && !status; i++)
-        status = argument(l, first_out + i, &outputs[i].type, outputs[i].name,
-                          &arrays[first_out + i]);
+        status = argument(l, first_out + i, &outputs[i].type, outputs[i].name, &out[i]);
     if (status) return status;
     for (int i = 0; i < call->symbol_count; i++)
         symbols[i] = (kc_interp_symbol){call->symbol_names[i], call->symbol_values[i]};
-    kc_interp_call interp = {.inputs = arrays,
-                             .outputs = arrays + first_out,
+    kc_interp_call interp = {.inputs = in,
+                             .outputs = out,
                              .n_inputs = n_in,
                              .n_outputs = n_out,
                              .values = call->values ? call->values + first_out : NULL,
