@@ -10,9 +10,7 @@ trap 'rm -rf "$OUT"' EXIT
 
 "$KC" build digits.yaml --target cuda --target hip -o "$OUT/digits.kcb"
 ls -l "$OUT/digits.kcb" | awk '{ print "digits.kcb: " $5 " bytes" }'
-inputs=""
-for name in images w1 b1 w2 b2; do inputs="$inputs --input $name=$name.npy"; done
-"$KC" run "$OUT/digits.kcb" classify --device cuda-sim:sm_90a $inputs --input truth=labels.npy --check \
+"$KC" run "$OUT/digits.kcb" classify --device cuda-sim:sm_90a --input images=images.npy --input truth=labels.npy --check \
     --output digit="$OUT/digit.npy" --output probability="$OUT/probability.npy" --output accuracy="$OUT/accuracy.npy:f32"
 # The accuracy is the last 4 bytes of its file: one f32.
 tail -c 4 "$OUT/accuracy.npy" | od -An -tf4 | awk '{

@@ -10,7 +10,9 @@ CONVERSION = r"%[-.0-9*]*(?:ll|l|z)?[dusgcX]"
 SHORT = 12  # characters: parts of messages
 # What no golden can show: limits that take a large file, which test_frontend.c tries, and memory.
 ELSEWHERE = ["more than %d dimensions and strides", "the body has %zu bytes", "more than %d functions, instances counted",
-             "the file has %d functions", "the file has %zu bytes", "out of memory", "is too large an expression"]
+             "the file has %d functions", "the file has %zu bytes", "out of memory", "is too large an expression",
+             "not enough memory", "is larger than 1 GiB", "have more than 1 GiB", "cannot be read", "a header of more than 16 MiB",
+             "has %d constants; at most"]  # tests/cli/constants.sh has the large files
 
 
 def arguments(text, start):

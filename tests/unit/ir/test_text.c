@@ -53,6 +53,10 @@ static void assert_becomes(const char *text, const char *expected) {
 
 static const char tensor_text[] =
     "module @m {target = \"cuda:sm_80,x=1\"}\n"
+    "func @constants(%x: f16[M], %w: i4[8] constant \"00ff\", %b: f32[2, 3] constant \"\") -> (x: f16[M] "
+    "alias x) dims {M} {\n"
+    "  return %x\n"
+    "}\n"
     "func @f(%x: f16[M, K], %w: f16[K, N]@[ldw, 1], %s: f32[]) -> (y: f16[M, N] alias x @3:4, z: "
     "bool[]) {fast = 1} "
     "dims {M: 1..65536, K: 0..2147483647 multiple 8, N, ldw: -5..7, align.x} doc \"two\\nlines "
@@ -282,6 +286,9 @@ static char *errors_of(const char *text, size_t size, int *count) {
 static const struct {
     const char *text, *error; // the one error that is expected
 } wrong[] = {
+    {"module @m\nfunc @f(%w: f32[2] constant \"0\", %x: f32[2]) -> () {\n  return\n}\n",
+     "2:34: error: constants stand behind all other arguments"},
+    {"module @m\nfunc @f(%w: f32[2] constant 7) -> () {\n  return\n}\n", "2:29: error: expected a string"},
     {"", "test:1:1: error: expected 'module @name', found the end of the text"},
     {"modul @m\n", "test:1:1: error: expected 'module @name', found 'modul'"},
     {"module m\n", "test:1:8: error: expected the module's name such as @m"},

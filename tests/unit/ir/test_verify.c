@@ -91,6 +91,8 @@ static void check(char *(*wrap)(const char *), const example *examples, size_t n
 
 // ---- structure
 
+#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static const example functions[] = {
     {C, "func @f(%x: f32[]) -> (y: f32[]) {\n  return %x\n}\n", NULL},
     {C, "func @f(%x: f32[]) -> (y: f32[]) {\n}\n", "its body does not end in return"},
@@ -115,6 +117,20 @@ static const example functions[] = {
      "output 'y' aliases 'x', which is updated in place"},
     {C, "func @f(%x: f32[2]) -> (y: f32[2] alias y) {\n  return %x\n}\n",
      "output 'y' aliases 'y', which is no input"},
+    {C, "func @f(%x: f32[N], %w: f32[2] constant \"" HASH "\") -> (y: f32[2]) dims {N} {\n  return %w\n}\n", NULL},
+    {C, "func @f(%w: f32[2] constant \"" HASH "0\") -> (y: f32[2]) {\n  return %w\n}\n",
+     "constant 'w' is not named by 64 lowercase hexadecimal digits"},
+    {C, "func @f(%w: f32[N] constant \"" HASH "\") -> (y: f32[N]) dims {N} {\n  return %w\n}\n",
+     "constant 'w' has a fixed shape, of rank 1 or more, and no strides"},
+    {C, "func @f(%w: f32[] constant \"" HASH "\") -> (y: f32[]) {\n  return %w\n}\n",
+     "constant 'w' has a fixed shape"},
+    {C, "func @f(%w: f32[2]@[1] constant \"" HASH "\") -> (y: f32[2]) {\n  return %w\n}\n",
+     "constant 'w' has a fixed shape"},
+    {C, "func @f(%w: f32[2] constant \"" HASH "\") -> (y: f32[2] alias w) {\n  return %w\n}\n",
+     "output 'y' aliases 'w', which is a constant"},
+    {C,
+     "func @f(%x: f32[2], %w: f32[2] constant \"" HASH "\") -> (x: f32[2] alias x) {\n  return %w\n}\n",
+     NULL},
     {C, "func @f(%x: f32) -> () {\n  return\n}\n", "an input is a tile, expected a tensor"},
     {C, "func @f(%0: f32[]) -> () {\n  return\n}\n", "input 0 has no name"},
     {C, "func @f(%x: i4[2, 4], %y: f4e2m1[M, 2*N]@[4, 1]) -> () dims {M, N} {\n  return\n}\n",

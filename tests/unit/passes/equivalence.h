@@ -31,6 +31,7 @@ typedef struct {
     int64_t n, cells; // elements; elements of memory, gaps included
     char *memory;
     double *values, *bounds; // of outputs
+    char *allocated;
 } argument;
 
 typedef struct {
@@ -87,7 +88,9 @@ static int64_t evaluate(const testcase *t, kc_expr_pool *pool, const kc_expr *e)
     return result;
 }
 
-static argument make_argument(const testcase *t, kc_expr_pool *pool, const kc_type *type) {
+// `aligned`: also where base addresses are not.
+static argument make_argument(const testcase *t, kc_expr_pool *pool, const kc_type *type,
+                              bool aligned) {
     argument a = {.n = 1, .cells = 1};
     for (int d = type->rank - 1; d >= 0; d--) {
         a.shape[d] = evaluate(t, pool, type->shape[d]);
@@ -100,7 +103,8 @@ static argument make_argument(const testcase *t, kc_expr_pool *pool, const kc_ty
     size_t bytes = (size_t)kc_dtype_size(type->elem, a.cells) + 512;
     char *memory = aligned_alloc(256, (bytes + 255) / 256 * 256);
     memset(memory, 0xff, (bytes + 255) / 256 * 256);
-    a.memory = memory + (t->general ? size : 0);
+    a.allocated = memory;
+    a.memory = memory + (t->general && !aligned ? size : 0);
     a.values = calloc((size_t)a.n + 1, sizeof(double));
     a.bounds = calloc((size_t)a.n + 1, sizeof(double));
     a.array = (kc_interp_array){type->elem, type->rank, NULL, NULL, a.memory};
@@ -118,13 +122,13 @@ static void make_arguments(testcase *t, const kc_op *func) {
     t->n_in = func->body->n_args;
     for (int i = 0; i < t->n_in; i++) {
         const kc_value *arg = func->body->args[i];
-        t->in[i] = make_argument(t, func->pool, &arg->type);
+        t->in[i] = make_argument(t, func->pool, &arg->type, kc_constant_hash(arg));
         settle_pointers(&t->in[i], arg->type.strides[0]);
         for (int64_t k = 0; k < t->in[i].cells && t->in[i].n; k++)
             kc_dtype_put(arg->type.elem, t->in[i].memory, k, element(arg->name, arg->type.elem));
     }
     for (int i = 0; i < t->n_out; i++) {
-        t->out[i] = make_argument(t, func->pool, &outputs[i].type);
+        t->out[i] = make_argument(t, func->pool, &outputs[i].type, false);
         settle_pointers(&t->out[i], outputs[i].type.strides[0]);
     }
 }
@@ -132,7 +136,7 @@ static void make_arguments(testcase *t, const kc_op *func) {
 static void free_arguments(testcase *t) {
     for (int i = 0; i < t->n_in + t->n_out; i++) {
         argument *a = i < t->n_in ? &t->in[i] : &t->out[i - t->n_in];
-        free(a->memory - (t->general ? kc_dtype_unit(a->array.type) : 0));
+        free(a->allocated);
         free(a->values);
         free(a->bounds);
     }

@@ -605,4 +605,14 @@ static const model models[] = {
      "  %3 = softmax %q {axis = 1} : f32[M, N]\n"
      "  %4 = select %2, %3, %x : f32[M, N]\n"
      "  return %4\n}\n"},
+    {"constants", "M=1; M=7; M=64 [general]",
+     "func @f(%x: f16[M, 16], %w: f16[16, 24] constant "
+     "\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\", %b: f32[24] constant "
+     "\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\") -> (y: f32[M, 24], z: "
+     "f16[24, 16]) dims {M: 1..1000} {\n"
+     "  %0 = matmul %x, %w : f32[M, 24]\n"
+     "  %1 = broadcast %b : f32[M, 24]\n"
+     "  %2 = add %0, %1 : f32[M, 24]\n"
+     "  %3 = transpose %w {perm = [1, 0]} : f16[24, 16]\n"
+     "  return %2, %3\n}\n"},
 };

@@ -324,6 +324,69 @@ static void test_inouts(void **state) {
     refused(kcrt_launch(i, NULL, args, 3, NULL, 0), "`c`|no data");
 }
 
+// Uploaded once when the module is opened, whatever uses it; gone with the module.
+static void test_constants(void **state) {
+    (void)state;
+    static const char uses[] =
+        "{\"name\":\"%c\",\"dims\":[],\"args\":[],\"constants\":[{\"name\":\"w\",\"type\":\"i32\","
+        "\"shape\":[2],\"constant\":\"two\"}],\"targets\":[{\"triple\":\"fake\",\"arch\":\"f1\","
+        "\"images\":[0],\"variants\":[{\"steps\":[{\"kernel\":\"k\",\"grid\":[1,1,1],\"block\":[1,1,1],"
+        "\"args\":[{\"constant\":\"two\"},{\"constant\":\"three\"}]}]}]}]}";
+    static const char list[] = "\"constants\":[{\"name\":\"two\",\"image\":1,\"offset\":0,\"bytes\":8},"
+                               "{\"name\":\"three\",\"image\":1,\"offset\":256,\"bytes\":12}],";
+    char first[1000], second[1000], both[2001], data[268];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (char)i;
+    snprintf(first, sizeof first, uses, 'a');
+    snprintf(second, sizeof second, uses, 'b');
+    snprintf(both, sizeof both, "%s,%s", first, second);
+    pack_image with[] = {image, {"kc", "const", "const", data, sizeof data}};
+    pack p = pack_functions(both, list, with, 2);
+    kcrt_module *m;
+    kcrt_function *a;
+    int before = fake_live_allocations;
+    if (kcrt_module_load_memory(device, p.data, p.size, NULL, &m)) fail_msg("%s", kcrt_last_error());
+    assert_int_equal(fake_live_allocations, before + 1);
+    assert_int_equal(kcrt_function_get(m, "b", &a), KCRT_OK);
+    assert_int_equal(kcrt_function_arg_count(a), 0);
+    assert_int_equal(kcrt_launch(a, NULL, NULL, 0, NULL, 0), KCRT_INVALID_ARGUMENT);
+    void *none[1] = {NULL};
+    assert_int_equal(kcrt_launch(a, NULL, none, 0, NULL, 0), KCRT_OK);
+    assert_int_equal(fake_live_allocations, before + 1);
+    const char *two = fake_seen.args[0].base, *three = fake_seen.args[1].base;
+    assert_true(fake_seen.args[0].is_memory && fake_seen.args[0].value == 0);
+    assert_true(fake_seen.args[1].is_memory && fake_seen.args[1].value == 256 && three == two);
+    assert_memory_equal(two, data, sizeof data);
+    assert_int_equal((uintptr_t)two % 256, 0);
+    kcrt_module_unload(m);
+    assert_int_equal(fake_live_allocations, before);
+    free(p.data);
+
+    static const struct {
+        const char *from, *to, *words;
+    } bad[] = {{"\"shape\":[2]", "\"shape\":[3]", "constant `w` does not have as many bytes"},
+               {"\"shape\":[2]", "\"shape\":[-2]", "`shape` is -2"},
+               {"\"i32\"", "\"i33\"", "constant `w` has type `i33`"},
+               {"\"constant\":\"two\"}],", "\"constant\":\"six\"}],", "no constant `six`"},
+               {"[2]", "[4611686018427387904,8]", "constant `w` is larger than"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[1100], *at = strstr(first, bad[i].from);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - first), first, bad[i].to,
+                 at + strlen(bad[i].from));
+        p = pack_functions(text, list, with, 2);
+        kcrt_status status = kcrt_module_load_memory(device, p.data, p.size, NULL, &m);
+        assert_int_equal(status, KCRT_BAD_PACKAGE);
+        if (!strstr(kcrt_last_error(), bad[i].words)) fail_msg("%s", kcrt_last_error());
+        free(p.data);
+    }
+    data[3]++; // hashed while the package is made, so that the same bytes are good again
+    p = pack_functions(first, "\"constants\":[{\"name\":\"two\",\"image\":1,\"offset\":0,\"bytes\":8},"
+                              "{\"name\":\"two\",\"image\":1,\"offset\":0,\"bytes\":8}],", with, 2);
+    assert_int_equal(kcrt_module_load_memory(device, p.data, p.size, NULL, &m), KCRT_BAD_PACKAGE);
+    assert_non_null(strstr(kcrt_last_error(), "two constants are called `two`"));
+    free(p.data);
+}
+
 static void test_outputs_do_not_fold(void **state) {
     (void)state;
     int64_t shape[] = {4, 3}, strides[] = {3, 1};
@@ -478,6 +541,7 @@ int main(void) {
         TEST(test_strides),
         TEST(test_pointers),
         TEST(test_inouts),
+        TEST(test_constants),
         TEST(test_outputs_do_not_fold),
         TEST(test_empty),
         TEST(test_expressions_that_fail),

@@ -217,6 +217,21 @@ static void test_targets(void **state) {
           "`workspace` is wrong at offset");
 }
 
+static void test_constants(void **state) {
+    (void)state;
+    // The image of the IR stands for one of constants.
+    static const char role[] = "\"role\": \"ir\"", list[] = "\"functions\"",
+                      use[] = "\"args\": [\n    {\"name\": \"alpha\"";
+    (void)role;
+    wrong(list, "\"constants\": [{\"name\": \"c\", \"image\": 9, \"offset\": 0, \"bytes\": 4}], \"functions\"",
+          "`image` is 9");
+    wrong(list, "\"constants\": [{\"name\": \"c\", \"image\": 0, \"offset\": 0, \"bytes\": 4}], \"functions\"",
+          "constant `c` is not in a `const` image");
+    wrong(list, "\"constants\": [{\"name\": \"9\"}], \"functions\"", "`name` is not a name");
+    wrong(use, "\"constants\": [{\"name\": \"w\", \"type\": \"f32\", \"shape\": [1], \"constant\": \"c\"}], \"args\": [{\"name\": \"alpha\"",
+          "function `saxpy`|there is no constant `c`");
+}
+
 static void test_decimal_strings(void **state) {
     (void)state;
     char *text = calloc(1, strlen(example) + 100);
@@ -279,7 +294,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_example),         cmocka_unit_test(test_top_level),
         cmocka_unit_test(test_signatures),      cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_decimal_strings), cmocka_unit_test(test_ptx_ends_with_nul),
+        cmocka_unit_test(test_constants), cmocka_unit_test(test_decimal_strings), cmocka_unit_test(test_ptx_ends_with_nul),
         cmocka_unit_test(test_mutations),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

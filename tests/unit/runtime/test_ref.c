@@ -18,6 +18,8 @@
 static const kcrt_device_api *api;
 static void *device;
 
+#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static const char ir[] = "module @m\n"
                          "func @half(%a: f32[], %x: f32[M, N]@[ld, 1]) -> (y: f16[M, N], s: f32[]) "
                          "dims {M: 0..100, N: 0..100, ld} {\n"
@@ -28,6 +30,8 @@ static const char ir[] = "module @m\n"
                          "%k {axis = 0} : f32[2]\n  return %0\n}\n"
                          "func @add(%x: f32[N], %c: f32[N]) -> (c: f32[N] alias c, y: f32[N]) dims {N: "
                          "0..100} {\n  %0 = add %x, %c : f32[N]\n  return %0, %c\n}\n"
+                         "func @scaled(%x: f32[2], %w: f32[2] constant \"" HASH "\") -> (y: f32[2]) {\n"
+                         "  %0 = mul %x, %w : f32[2]\n  return %0\n}\n"
                          "func @huge(%x: f32[]) -> (y: f32[]) dims {N: 0..2147483647} {\n  %0 = "
                          "broadcast %x : f32[N, N]\n"
                          "  %1 = sum %0 {axes = [0, 1]} : f32[]\n  return %1\n}\n";
@@ -94,7 +98,7 @@ static void test_launch(void **state) {
            *bounds[] = {NULL, NULL, y_bounds, &s_bound};
     const char *names[] = {"M", "N", "ld"};
     int64_t numbers[] = {2, 2, 3};
-    kcrt_function_call call = {4, tensors, scalars, values, bounds, 3, names, numbers};
+    kcrt_function_call call = {4, tensors, scalars, values, bounds, 3, names, numbers, 0, NULL};
     assert_int_equal(api->function_check(device, module, "half"), KCRT_OK);
     assert_int_equal(api->launch_function(device, module, "half", &call, NULL), KCRT_OK);
     const double expected[4] = {0.1f * 1.0, 0.1f * 2.0, 0.1f * 4.0, 0.1f * 5.0};
@@ -139,6 +143,33 @@ static void test_inout(void **state) {
     api->module_unload(device, module);
 }
 
+// Constants come beside the arguments.
+static void test_constants(void **state) {
+    (void)state;
+    void *module = load();
+    float x[2] = {1, 2}, w[3] = {0, 3, 5}, y[2] = {0};
+    int64_t shape[1] = {2};
+    DLTensor tx = tensor(x, 2, 32, 1, shape, NULL), ty = tensor(y, 2, 32, 1, shape, NULL),
+             constants[] = {tensor(w, 2, 32, 1, shape, NULL)};
+    const DLTensor *tensors[] = {&tx, &ty};
+    const void *scalars[] = {NULL, NULL};
+    kcrt_function_call call = {
+        .arg_count = 2, .tensors = tensors, .scalars = scalars, .constant_count = 1};
+    constants[0].byte_offset = sizeof *w;
+    call.constants = constants;
+    assert_int_equal(api->launch_function(device, module, "scaled", &call, NULL), KCRT_OK);
+    assert_true(y[0] == 3 && y[1] == 10);
+    call.constant_count = 0;
+    assert_int_equal(api->launch_function(device, module, "scaled", &call, NULL),
+                     KCRT_INVALID_ARGUMENT);
+    assert_non_null(strstr(api->last_error(), "takes 2 arguments and 1 constants"));
+    call.constant_count = 1;
+    constants[0].ndim = 0;
+    assert_int_equal(api->launch_function(device, module, "scaled", &call, NULL),
+                     KCRT_INVALID_ARGUMENT);
+    api->module_unload(device, module);
+}
+
 static void test_failures(void **state) {
     (void)state;
     void *module = load();
@@ -149,7 +180,7 @@ static void test_failures(void **state) {
     const void *scalars[] = {NULL, NULL};
     const char *names[] = {"N"};
     int64_t numbers[] = {2000000000};
-    kcrt_function_call call = {2, tensors, scalars, NULL, NULL, 1, names, numbers};
+    kcrt_function_call call = {2, tensors, scalars, NULL, NULL, 1, names, numbers, 0, NULL};
     assert_int_equal(api->function_check(device, module, "none"), KCRT_BAD_PACKAGE);
     assert_non_null(strstr(api->last_error(), "`none`"));
     assert_int_equal(api->launch_function(device, module, "none", &call, NULL), KCRT_BAD_PACKAGE);
@@ -176,7 +207,7 @@ static void test_report_of_gathers(void **state) {
              ty = tensor(y, 2, 32, 1, &two, NULL);
     const DLTensor *tensors[] = {&tx, &tk, &ty};
     const void *scalars[] = {NULL, NULL, NULL};
-    kcrt_function_call call = {3, tensors, scalars, NULL, NULL, 0, NULL, NULL};
+    kcrt_function_call call = {3, tensors, scalars, NULL, NULL, 0, NULL, NULL, 0, NULL};
     assert_int_equal(api->launch_function(device, module, "pick", &call, NULL), KCRT_OK);
     assert_true(y[0] == 3 && y[1] == 3);
     char *json = NULL;
@@ -224,6 +255,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_images),   cmocka_unit_test(test_launch),
         cmocka_unit_test(test_inout),
+        cmocka_unit_test(test_constants),
         cmocka_unit_test(test_failures), cmocka_unit_test(test_report_of_gathers),
         cmocka_unit_test(test_memory),
     };
