@@ -109,25 +109,51 @@ static void check_vector(kc_tile_machine *t, const kc_op *op, const kc_tile_buff
                      vector, (long long)first, (long long)(vector * bits / 8));
 }
 
-// Registers move in groups of `vector`: each group is one aligned access, masked as a whole.
-static void check_vectors(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b,
-                          const kc_type *tile, const int64_t *offsets) {
-    int vector = (int)kc_attr_int(op, KC_ATTR_VECTOR, 1);
+// One access serves the whole group.
+static void check_same(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b,
+                       const kc_type *tile, const int64_t *offsets, uint32_t *place, int same) {
+    int64_t first = offsets[element_of(tile, place)];
+    uint32_t start = place[KC_LAYOUT_REGISTER];
+    (void)b;
+    for (int k = 1; k < same; k++) {
+        place[KC_LAYOUT_REGISTER] = start + (uint32_t)k;
+        int64_t at = offsets[element_of(tile, place)];
+        if (at != first)
+            kc_tile_fail(t, op, "registers that are to be the same take elements at %lld and %lld",
+                         (long long)first, (long long)at);
+    }
+}
+
+typedef void check_group(kc_tile_machine *, const kc_op *, const kc_tile_buffer *, const kc_type *,
+                         const int64_t *offsets, uint32_t *place, int size);
+
+static void check_groups(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b,
+                         const kc_type *tile, const int64_t *offsets, int size,
+                         check_group *check) {
     const kc_layout *layout = tile->layout;
-    if (vector < 2 || !layout || tile->rank > KC_LAYOUT_MAX_RANK) return;
+    if (size < 2 || !layout || tile->rank > KC_LAYOUT_MAX_RANK) return;
     uint32_t registers = kc_layout_count(layout, KC_LAYOUT_REGISTER),
              lanes = kc_layout_count(layout, KC_LAYOUT_LANE);
     uint32_t warps = kc_layout_count(layout, KC_LAYOUT_WARP);
-    if (registers % (uint32_t)vector)
-        kc_tile_fail(t, op, "%u registers in vectors of %d", registers, vector);
+    if (registers % (uint32_t)size)
+        kc_tile_fail(t, op, "%u registers in vectors of %d", registers, size);
     for (uint32_t w = 0; w < warps; w++)
         for (uint32_t l = 0; l < lanes; l++)
-            for (uint32_t r = 0; r < registers; r += (uint32_t)vector)
-                check_vector(
-                    t, op, b, tile, offsets,
-                    (uint32_t[KC_LAYOUT_PLACES]){
-                        [KC_LAYOUT_REGISTER] = r, [KC_LAYOUT_LANE] = l, [KC_LAYOUT_WARP] = w},
-                    vector);
+            for (uint32_t r = 0; r < registers; r += (uint32_t)size)
+                check(t, op, b, tile, offsets,
+                      (uint32_t[KC_LAYOUT_PLACES]){
+                          [KC_LAYOUT_REGISTER] = r, [KC_LAYOUT_LANE] = l, [KC_LAYOUT_WARP] = w},
+                      size);
+}
+
+// Registers move in groups of `vector`: each group is one aligned access, masked as a whole.
+static void check_vectors(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b,
+                          const kc_type *tile, const int64_t *offsets) {
+    int vector = (int)kc_attr_int(op, KC_ATTR_VECTOR, 1),
+        same = (int)kc_attr_int(op, KC_ATTR_SAME, 1);
+    if (vector > 1 && same > 1) kc_tile_fail(t, op, "a vector of registers that are the same");
+    check_groups(t, op, b, tile, offsets, vector, check_vector);
+    check_groups(t, op, b, tile, offsets, same, check_same);
 }
 
 kc_interp_value *kc_tile_load(kc_tile_machine *t, const kc_op *op) {

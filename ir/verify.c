@@ -203,6 +203,7 @@ static const char *attr_trouble(const kc_attr *attr) {
     case KC_ATTR_BLOCK:
     case KC_ATTR_STEP: return attr->integer < 1 ? "is below 1" : NULL;
     case KC_ATTR_VECTOR:
+    case KC_ATTR_SAME:
         return attr->integer < 1 || (attr->integer & (attr->integer - 1)) ? "is no power of two"
                                                                           : NULL;
     case KC_ATTR_SHARED:

@@ -244,3 +244,12 @@ kc_access kc_access_of(kc_expr_pool *pool, const kc_op *op, bool aligned, int64_
     access.vector = larger(vector, 1);
     return access;
 }
+
+int64_t kc_access_same(kc_expr_pool *pool, const kc_op *load, int d) {
+    int rank = kc_result(load, 0)->type.rank, n_local, n_mask;
+    const kc_use *local = kc_op_segment(load, 2, &n_local), *mask = kc_op_segment(load, 3, &n_mask);
+    int64_t same = WHOLE;
+    for (int i = 0; i < n_local; i++) same = smaller(same, kc_axis_info_of(pool, local[i].value, rank).constancy[d]);
+    for (int i = 0; i < n_mask; i++) same = smaller(same, kc_axis_info_of(pool, mask[i].value, rank).constancy[d]);
+    return same;
+}

@@ -25,4 +25,7 @@ typedef struct {
 // `aligned`: the buffer's base is a multiple of 16 bytes. `widest`: of an access, in bytes.
 kc_access kc_access_of(kc_expr_pool *, const kc_op *load_or_store, bool aligned, int64_t widest);
 
+// Groups of this many positions along dimension `d` of the tile read one element under one mask.
+int64_t kc_access_same(kc_expr_pool *, const kc_op *load, int d);
+
 #endif

@@ -248,6 +248,20 @@ static void set_vector(kc_layouts *l, kc_op *op, const kc_value *tile) {
     else kc_attr_remove(op, KC_ATTR_VECTOR);
 }
 
+// What a thread holds side by side may be one element again and again: the scale of a block. It is read once.
+static void set_same(kc_layouts *l, kc_op *load) {
+    const kc_type *type = &kc_result(load, 0)->type;
+    int64_t same = 1;
+    for (int d = 0; d < type->rank; d++) {
+        int64_t run = first_run(type->layout, d);
+        if (run < 2) continue;
+        int64_t equal = kc_access_same(l->pool, load, d);
+        same = run < equal ? run : equal;
+    }
+    if (same > 1 && !kc_attr_get(load, KC_ATTR_VECTOR)) kc_attr_set_int(load, KC_ATTR_SAME, same);
+    else kc_attr_remove(load, KC_ATTR_SAME);
+}
+
 // A store of 4-bit elements writes whole bytes, so that each thread must hold pairs along the last dimension.
 static kc_context *store_context(kc_layouts *l, const kc_op *store) {
     const kc_type *type = &kc_operand(store, 1)->type;
@@ -290,6 +304,7 @@ static void place_op(kc_layouts *l, kc_op *op) {
         operands_in_context(l, op, context, 1, op->n_operands);
         place_results(l, op, context);
         set_vector(l, op, kc_result(op, 0));
+        set_same(l, op);
         return;
     case KC_OP_STORE:
         context = store_context(l, op);

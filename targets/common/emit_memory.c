@@ -23,6 +23,7 @@ typedef struct kc_access {
     const kc_value *mask;              // NULL: all
     const kc_emitted *tile;            // of the result or of the value that is stored
     int vector;                        // elements an access
+    int same;                          // registers that one element of a load is for
     bool read_only, narrow;            // narrow: offsets from the uniform pointer fit in 31 bits
     LLVMValueRef pointer;              // uniform
     LLVMValueRef odd;                  // nibbles: 1 where it points at a byte's second half
@@ -156,6 +157,9 @@ static access begin(kc_emit *e, const kc_op *op, const kc_value *buffer, const k
         a.iota[d] = iota_axis(&a, a.local[d].value);
     find_thread_offset(e, &a, rank);
     a.vector = vector_of(e, &a);
+    a.same = (int)kc_attr_int(op, KC_ATTR_SAME, 1);
+    if (a.same < 1 || a.tile->n % a.same || (a.same > 1 && a.vector > 1))
+        kc_bug("%s: %d registers that are the same, of %d", kc_op_row(op)->name, a.same, a.tile->n);
     return a;
 }
 
@@ -260,6 +264,13 @@ static void load_vector(kc_emit *e, const access *a, kc_emitted *v, int r) {
     if (!nibble) kc_emit_unpack(e, a->dtype, value, &v->regs[r], a->vector);
     else if (a->vector > 1) kc_emit_unpack_nibbles(e, value, &v->regs[r], a->vector);
     else v->regs[r] = half_of(e, value, nibble);
+    for (int i = 1; i < a->same; i++)
+        v->regs[r + i] = v->regs[r];
+}
+
+// Registers that load_vector fills.
+static int group_of(const access *a) {
+    return a->same > 1 ? a->same : a->vector;
 }
 
 void kc_emit_load_register(kc_emit *e, const kc_op *op, int r) {
@@ -268,7 +279,7 @@ void kc_emit_load_register(kc_emit *e, const kc_op *op, int r) {
         v->access = KC_NEW(e->arena, access);
         *v->access = begin(e, op, kc_operand(op, 0), kc_result(op, 0), 1);
     }
-    load_vector(e, v->access, v, r - r % v->access->vector);
+    load_vector(e, v->access, v, r - r % group_of(v->access));
 }
 
 // What a loop needs is asked for when it begins; what only comes after it need not be held through
@@ -289,7 +300,7 @@ void kc_emit_load(kc_emit *e, const kc_op *op) {
         return;
     }
     access a = begin(e, op, kc_operand(op, 0), result, 1);
-    for (int r = 0; r < v->n; r += a.vector)
+    for (int r = 0; r < v->n; r += group_of(&a))
         load_vector(e, &a, v, r);
 }
 

@@ -121,4 +121,9 @@ for b, m, k in [(1, 1, 4), (2, 3, 20), (2, 5, 512)]:
 x, q, s = rng.standard_normal((5, 64)).astype(np.float32), rng.integers(-128, 128, (9, 64)).astype(np.int8), rng.random((9, 4)).astype(np.float32)
 w = q.astype(L) * np.repeat(s, 16, axis=1)
 compare("a scaled matmul", model, "product", {"x": x, "q": q, "s": s}, {"y": x.astype(L) @ w.T}, ((abs(x) @ abs(w).T) * 70 * U).astype(float))
+x, s = (rng.standard_normal((8, 4096)) * 40).astype(np.float32), np.ones((8, 128), np.float32)
+model.run("blocks", {"x": x, "s": s}, ["i"], counters=True)
+vectors = x.nbytes / 16 / 32  # instructions that read x
+loads = sum(k["instructions"]["load_global"] for k in model.counters)
+test("a scale is read once for its block", vectors <= loads <= 1.5 * vectors, f"{loads} loads for {vectors} vectors of x")
 finish()

@@ -452,6 +452,46 @@ static void test_vectors(void **state) {
     }
 }
 
+// Two registers a lane that read one element: so they do, each reads its own, one is masked off.
+static void test_same(void **state) {
+    (void)state;
+    static const char text[] =
+        "layout #0 = #layout<tile: 4, reg: [1], lane: [2]>\nfunc @f(%%x: f32[N]) -> (y: f32[N]) "
+        "dims {N: 0..1000} {\n  variant {workspace = 0} {\n"
+        "    %%y = output {name = \"y\"} : f32[N]\n    kernel inputs(%%x) outputs(%%y) {name = "
+        "\"k\", grid = 1, warps = 1} {\n"
+        "    ^(%%x: f32[N], %%y: f32[N]):\n      %%b = const {integer = 0} : i64\n      %%s = "
+        "const {integer = %d} : i32\n"
+        "      %%n = const {integer = %d} : i32\n      %%o = iota {axis = 0} : tile<4xi32, #0>\n   "
+        "   %%i = floordiv %%o, %%s : tile<4xi32, #0>\n"
+        "      %%m = lt %%o, %%n : tile<4xbool, #0>\n      %%v = load %%x base(%%b) local(%%i) "
+        "mask(%%m) {%s = 2} : tile<4xf32, #0>\n"
+        "      store %%y, %%v base(%%b) local(%%o) mask(%%m)\n      return\n    }\n  }\n}\n";
+    static const struct {
+        int divisor, count;
+        const char *attribute, *error;
+    } rows[] = {
+        {2, 4, "same", NULL},
+        {1, 4, "same", "load: registers that are to be the same take elements at 0 and 1"},
+        {2, 3, "same", "load: registers that are to be the same take elements at 1 and -1"},
+        {2, 4, "vector = 2, same", "load: a vector of registers that are the same"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char all[2000];
+        snprintf(all, sizeof all, text, rows[i].divisor, rows[i].count, rows[i].attribute);
+        runner *r = begin(all, KC_LEVEL_LAYOUT);
+        input(r, 1, 8, 0);
+        output(r, KC_f32, 1, 8, 0);
+        if (rows[i].error) {
+            expect_error(r, rows[i].error);
+            continue;
+        }
+        run(r);
+        expect_floats(r, 4, (float[]){1, 1, 2, 2});
+        end(r);
+    }
+}
+
 // ---- plans --------------------------------------------------------------------------------------
 
 #define COPY(name, from, to)                                                                       \
@@ -577,6 +617,7 @@ int main(void) {
         cmocka_unit_test(test_stages_and_parts),
         cmocka_unit_test(test_shared_mistakes),
         cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_same),
         cmocka_unit_test(test_workspace),
         cmocka_unit_test(test_variants),
         cmocka_unit_test(test_calls),
