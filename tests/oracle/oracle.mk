@@ -2,4 +2,4 @@
 .PHONY: nightly nightly-oracle
 nightly: nightly-oracle
 nightly-oracle: all
-	/usr/bin/python3 tests/oracle/run.py $(BUILD) -v --arch sm_75,sm_80,sm_90a,sm_100a,sm_120a
+	/usr/bin/python3 tests/oracle/run.py $(BUILD) -v --arch sm_75,sm_80,sm_89,sm_90a,sm_100a,sm_120a
