@@ -247,6 +247,11 @@ static int tile_map(kc_tiler *t) {
     return schedule_warps(t, elements, a_thread);
 }
 
+// The longest row that a block holds; with what else a row needs, its registers hold fewer of twice the size.
+static int64_t largest_whole_row(const kc_tiler *t) {
+    return kc_dtype_bytes(kc_operand(t->reduction, 0)->type.elem) > 4 ? LARGEST_WHOLE_ROW / 2 : LARGEST_WHOLE_ROW;
+}
+
 // Something repeats from row to row: a thread holds the same few columns of several rows, so that it is shared, and the
 // reductions of all these rows go together.
 static int tile_repeated_rows(kc_tiler *t, int repeated, int64_t row, int64_t vector) {
@@ -265,7 +270,7 @@ static int tile_rows(kc_tiler *t, int64_t vector, int repeated) {
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].reduced) {
             int64_t extent = whole(t, a);
-            if (extent > LARGEST_WHOLE_ROW || row * extent > LARGEST_WHOLE_ROW) t->rows_whole = false;
+            if (extent > largest_whole_row(t) || row * extent > largest_whole_row(t)) t->rows_whole = false;
             else row *= extent;
         }
     if (t->rows_whole) {
@@ -290,10 +295,10 @@ static int tile_columns(kc_tiler *t, int fast, int least_bytes) {
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].reduced) depth = whole(t, a) > INT32_MAX / depth ? INT32_MAX : depth * whole(t, a);
     if (kc_rows_needed_again(t->pool, t->pass->scratch, t->source, t->reduction))
-        while (columns * least_bytes > SECTOR_BYTES && depth * columns > LARGEST_WHOLE_ROW && depth * SECTOR_BYTES <= LARGEST_WHOLE_ROW * least_bytes)
+        while (columns * least_bytes > SECTOR_BYTES && depth * columns > largest_whole_row(t) && depth * SECTOR_BYTES <= largest_whole_row(t) * least_bytes)
             columns /= 2;
     t->axes[fast].tile = columns;
-    if (depth * columns > LARGEST_WHOLE_ROW) t->rows_whole = false, depth = LARGEST_WHOLE_ROW / 2 / columns;
+    if (depth * columns > largest_whole_row(t)) t->rows_whole = false, depth = LARGEST_WHOLE_ROW / 2 / columns;
     spread(t, -1, depth, true);
     return schedule_warps(t, columns * depth, ELEMENTS_A_ROW_THREAD);
 }
