@@ -39,8 +39,12 @@ def of_node(n, args, known):
     if n.op == "reduce":
         ordered = n.attrs["name"] == "mean" or (v.is_float(n.t) and n.attrs["name"] in ("sum", "prod"))
         return Bits(LOOSE if ordered else level, False, free)
-    if n.op == "matmul":
+    if n.op in ("matmul", "conv2d"):
         return Bits(LOOSE if v.is_float(n.t) else level, False, free)
+    if n.op == "quantize":
+        return Bits(level, False, free)
+    if n.op == "dequantize":
+        return Bits(level, True, free)
     if n.op in ADDITIONS and v.is_float(n.t):
         return Bits(LOOSE if any(a.product for a in args) else level, False, free)
     if n.op in ROUNDED_ONCE:

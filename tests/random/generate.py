@@ -2,7 +2,7 @@
 import random
 import numpy as np
 import values as v
-from model import Dim, Function, Lit, Node, Output, meet, sizes_of, ARITHMETIC, KEEP, REAL
+from model import Dim, Function, Lit, Node, Output, meet, scaled_type, sizes_of, ARITHMETIC, KEEP, REAL
 
 MOST_ELEMENTS = 40000
 EXTENTS = [1, 1, 1, 2, 2, 3, 4, 5, 7, 8, 16, 17, 32, 33]
@@ -678,7 +678,107 @@ def layer(g):
     return Node(op, [x], x.t, x.shape)
 
 
-STEPS = {unary: 9, binary: 12, compare: 2, where: 4, clamp: 1, cast: 3, reduction: 13, matmul: 6, transpose: 3, reshape: 4, broadcast: 2,
+def conv2d(g):
+    r = g.r
+    x = g.pick(lambda n: len(n.shape) == 4 and n.t in v.FLOATS + ["i8", "u8", "i4"] and n.t != "f8e8m0")
+    if x is None or r.random() < 0.6:
+        if not g.inputs_left():
+            return None
+        channels = Dim.of(r.choice([1, 2, 3, 4, 6, 8])) if r.random() < 0.8 else g.extent()
+        x = g.input(r.choice(["f32", "f32", "f16", "bf16", "f64", "i8", "u8", "f8e4m3"]), [g.extent() if r.random() < 0.5 else ONE, channels] + [Dim.of(r.choice([1, 3, 5, 7, 8, 12])) if r.random() < 0.5 else g.extent() for _ in range(2)])
+    c, groups = x.shape[1], 1
+    if c.number() and r.random() < 0.4:
+        groups = r.choice([d for d in range(1, c.number() + 1) if c.number() % d == 0])
+    places = [(top := r.choice([0, 0, 0, 1, 2]), top if r.random() < 0.7 else r.choice([0, 1])) for _ in range(2)]
+    stride, dilation = [tuple(r.choice(choices) for _ in range(2)) if r.random() < 0.3 else (r.choice(choices),) * 2 for choices in ([1, 1, 2, 3], [1, 1, 1, 2])]
+    kernel, extents = [], []
+    for i in range(2):
+        d = x.shape[2 + i]
+        room = (d.number() if d.number() is not None else g.f.facts.get(d.name(), {}).get("min", 0) if d.name() else 0) + sum(places[i])
+        fitting = [k for k in (1, 2, 3, 5) if dilation[i] * (k - 1) + 1 <= room]
+        if not fitting:
+            return None
+        kernel.append(r.choice(fitting))
+        free = d + (sum(places[i]) - dilation[i] * (kernel[i] - 1) - 1)
+        if free.number() is not None:
+            extents.append(Dim.of(free.number() // stride[i] + 1))
+        else:
+            extents.append(free + 1 if stride[i] == 1 else Dim.of(f"(({free}) // {stride[i]})") + 1)
+    out = Dim.of(groups * r.choice([1, 2, 3, 8])) if groups > 1 or r.random() < 0.8 else g.extent()
+    inner = Dim.of(c.number() // groups) if c.number() is not None else c
+    if not g.inputs_left():
+        return None
+    w = g.input(x.t, [out, inner] + [Dim.of(k) for k in kernel])
+    if w.t != x.t:
+        return None
+    t = v.compute_type(x.t) if v.is_float(x.t) else "i32"
+    return Node("conv2d", [x, w], t, [x.shape[0], out] + extents, {"around": tuple(places), "stride": stride, "dilation": dilation, "groups": groups})
+
+
+def divided(g, d, n):
+    """d / n when that is a dimension for all to see."""
+    if all(c % n == 0 for c in d.terms.values()) and d.terms:
+        return Dim({k: c // n for k, c in d.terms.items()})
+    step = d.name() and g.f.facts.get(d.name(), {}).get("multiple_of", 1)
+    return Dim.of(f"({d} / {n})") if step and step % n == 0 else None
+
+
+def rope(g):
+    r = g.r
+    x = g.pick(lambda n: len(n.shape) > 0 and n.t != "bool" and divided(g, n.shape[-1], 2) is not None)
+    if not x or sum(n.op == "input" for n in g.pool) > 4:
+        return None
+    half = divided(g, x.shape[-1], 2)
+    shape = x.shape[:-1] + [half]
+    if r.random() < 0.7:
+        shape = shape[r.randint(0, len(shape) - 1):]
+    t = r.choice(["f32", "f32", "f16", x.t if v.is_float(x.t) else "f32"])
+    args = [x, g.input(t, shape), g.input(t, shape if r.random() < 0.8 else [half])]
+    return Node("rope", args, meet(args, REAL), x.shape)
+
+
+def scale_for(g, x):
+    """A scale for x and its block."""
+    r = g.r
+    if r.random() < 0.15:
+        return Lit(r.choice([0.5, 2.0, 0.1])), None
+    blocks = [b for b in (1, 2, 4, 8, 16, 32) if divided(g, x.shape[-1], b) is not None]
+    block = r.choice(blocks) if blocks and r.random() < 0.7 else None
+    shape = x.shape[:-1] + [divided(g, x.shape[-1], block) if block else ONE]
+    if r.random() < 0.4:
+        shape = [ONE if r.random() < 0.4 else d for d in shape]
+    elif r.random() < 0.3:
+        shape = shape[r.randint(0, len(shape) - 1):]
+    if not block and r.random() < 0.2:
+        shape = []
+    if not g.inputs_left():
+        return None, None
+    return g.input(r.choice(["f32", "f16", "bf16", "f8e8m0", "f8e8m0", "f8e4m3", "f64"]), shape, "positive"), block
+
+
+def quantize(g):
+    x = g.pick(lambda n: len(n.shape) > 0 and n.t != "bool")
+    scale, block = scale_for(g, x) if x else (None, None)
+    if scale is None:
+        return None
+    return Node("quantize", [x, scale], g.r.choice(["i8", "i8", "u8", "i4", "f8e4m3", "f8e5m2", "f4e2m1", "f4e2m1", "i16", "f16"]), x.shape, {"block": block})
+
+
+def dequantize(g):
+    r = g.r
+    x = g.pick(lambda n: len(n.shape) > 0 and n.t != "bool")
+    if x and x.t in WIDER and r.random() < 0.7 and g.inputs_left():
+        x = g.input(r.choice(["i8", "i4", "f8e4m3", "f4e2m1"]), x.shape)
+    scale, block = scale_for(g, x) if x else (None, None)
+    if scale is None:
+        return None
+    n = Node("dequantize", [x, scale], "f32", x.shape, {"block": block})
+    n.t = scaled_type(n)
+    return n
+
+
+WIDER = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16"]
+STEPS = {conv2d: 4, rope: 2, quantize: 3, dequantize: 2, unary: 9, binary: 12, compare: 2, where: 4, clamp: 1, cast: 3, reduction: 13, matmul: 6, transpose: 3, reshape: 4, broadcast: 2,
          part: 3, concat: 3, pad: 2, gather: 2, iota: 1, softmax: 3, norm: 2,
          attention: 1, layer: 2}
 
@@ -733,6 +833,8 @@ def acceptable(f, sizes):
             return False
         if n.op == "matmul":
             work += elements * n.args[0].shape[-2 if n.attrs.get("a") else -1].at(sizes)
+        if n.op == "conv2d":
+            work += elements * int(np.prod(sizes_of(n.args[1].shape[1:], sizes), dtype=object))
         if n.op == "gather" and elements and n.args[0].shape[n.attrs["axis"]].at(sizes) < 1:
             return False
         if n.op == "input" and isinstance(n.fill, tuple) and elements and n.fill[1].at(sizes) < 1:

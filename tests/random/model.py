@@ -260,6 +260,19 @@ def matmul_text(n, a):
     return f"matmul({a[0]}, {a[1]}{text}" + (f', precision="{precision}")' if precision != "ieee" else ")")
 
 
+def conv_text(n, a):
+    s = n.attrs
+    (top, bottom), (left, right) = s["around"]
+    padding = "" if not (top or bottom or left or right) else f", padding={top}" if top == bottom == left == right else f", padding=[[{top}, {bottom}], [{left}, {right}]]"
+    pairs = "".join(f", {key}={list(s[key]) if s[key][0] != s[key][1] else s[key][0]}" for key in ("stride", "dilation") if s[key] != (1, 1))
+    return f"conv2d({a[0]}, {a[1]}{pairs}{padding}{', groups=%s' % s['groups'] if s['groups'] != 1 else ''})"
+
+
+def scaled_text(n, a):
+    block = f", block={n.attrs['block']}" if n.attrs["block"] else ""
+    return f"{n.op}({a[0]}, {a[1]}{block}" + (f', dtype="{n.t}")' if n.op == "quantize" else ")")
+
+
 RENDER = {op: infix(op) for op in ["+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "and", "or"]}
 RENDER.update({
     "not": lambda n, a: f"(not {a[0]})",
@@ -275,6 +288,7 @@ RENDER.update({
     "pad": pads_text,
     "gather": lambda n, a: f"gather({a[0]}, {a[1]}, axis={n.attrs['axis']})",
     "iota": lambda n, a: f'iota({shape_text(n.shape)}, axis={n.attrs["axis"]}, dtype="{n.t}")',
+    "conv2d": conv_text, "quantize": scaled_text, "dequantize": scaled_text,
     "softmax": lambda n, a: f"softmax({a[0]}, axis={n.attrs['axis']})",
     "log_softmax": lambda n, a: f"log_softmax({a[0]}, axis={n.attrs['axis']})",
     "layernorm": lambda n, a: f"layernorm({', '.join(a)}, axis={n.attrs['axis']}, eps={n.attrs['eps']!r})",
@@ -424,6 +438,56 @@ def eval_soft(n, args, sizes):
     return (v.softmax if n.op == "softmax" else v.log_softmax)(x, n.attrs["axis"] % len(x.shape))
 
 
+def eval_conv(n, args, sizes):
+    """The products of each place of the kernel, summed by matmul over channels and places."""
+    x, w = args
+    s, groups = n.attrs, n.attrs["groups"]
+    (top, bottom), (left, right) = s["around"]
+    x = both(x, lambda a: np.pad(a, [(0, 0), (0, 0), (top, bottom), (left, right)]))
+    batch, (o, c, kh, kw) = x.shape[0], w.shape
+    h, wd = sizes_of(n.shape, sizes)[2:]
+    def columns(a, g):  # [N, P * Q, C * R * S] of a group
+        rows = [a[:, g * c:(g + 1) * c, r * s["dilation"][0]:, q * s["dilation"][1]:][:, :, ::s["stride"][0], ::s["stride"][1]][:, :, :h, :wd]
+                for r in range(kh) for q in range(kw)]
+        return np.stack(rows, 2).reshape(batch, c * kh * kw, h * wd).swapaxes(1, 2) if h * wd else np.zeros((batch, 0, c * kh * kw), a.dtype)
+    def weights(a, g): return a[g * (o // groups):(g + 1) * (o // groups)].reshape(o // groups, c * kh * kw).T
+    parts = [v.matmul(both(x, lambda a: columns(a, g)), both(w, lambda a: weights(a, g)), "ieee") for g in range(groups)]
+    shape = (batch, o, h, wd)
+    join = lambda arrays: np.concatenate(arrays, 2).swapaxes(1, 2).reshape(shape)
+    return v.Value(join([p.a for p in parts]), join([p.e for p in parts]), n.t)
+
+
+def eval_rope(n, args, sizes):
+    t = meet(n.args, REAL)
+    x, c, s = (v.cast(a, t) for a in args)
+    half = x.shape[-1] // 2
+    left, right = both(x, lambda a: a[..., :half]), both(x, lambda a: a[..., half:])
+    first, second = v.sub(v.mul(left, c), v.mul(right, s)), v.add(v.mul(right, c), v.mul(left, s))
+    return v.Value(np.concatenate([first.a, second.a], -1), np.concatenate([first.e, second.e], -1), t)
+
+
+def scales(n, args, x):
+    """The scale of each element of x."""
+    scale, block = args[1], n.attrs["block"]
+    if isinstance(scale, Lit):
+        return v.literal(scale.value, x.t)
+    return both(v.cast(scale, x.t), lambda a: np.repeat(a, block, axis=-1) if block and a.ndim and a.shape[-1] != 1 else a)
+
+
+def scaled_type(n): return "f64" if any(isinstance(a, Node) and a.t == "f64" for a in n.args) else "f32"
+
+
+def eval_quantize(n, args, sizes):
+    x = v.cast(args[0], scaled_type(n))
+    q = v.div(x, scales(n, args, x))
+    return v.cast(v.ROUNDING["round"](q) if v.is_int(n.t) else q, n.t)
+
+
+def eval_dequantize(n, args, sizes):
+    x = v.cast(args[0], scaled_type(n))
+    return v.mul(x, scales(n, args, x))
+
+
 def eval_where(n, args, sizes):
     return v.select(args[0], *met(n, args, sizes, 1))
 
@@ -452,5 +516,6 @@ EVALUATE = {
     "reshape": lambda n, a, s: both(a[0], lambda x: np.reshape(x, sizes_of(n.shape, s))),
     "broadcast": lambda n, a, s: both(a[0] if not isinstance(a[0], Lit) else v.literal(a[0].at(s), n.t), lambda x: np.broadcast_to(x, sizes_of(n.shape, s))),
     "slice": eval_slice, "concat": eval_concat, "pad": eval_pad, "gather": eval_gather, "iota": eval_iota,
+    "conv2d": eval_conv, "rope": eval_rope, "quantize": eval_quantize, "dequantize": eval_dequantize,
     "softmax": eval_soft, "log_softmax": eval_soft, "layernorm": eval_norm, "rmsnorm": eval_norm,
 }
