@@ -14,6 +14,8 @@ static bool reaches_sum(const kc_value *v, int depth) {
         case KC_OP_SUB:
         case KC_OP_REDUCE:
         case KC_OP_SUM:
+        case KC_OP_SCAN:
+        case KC_OP_CUMSUM:
         case KC_OP_MEAN: return true;
         default: break;
         }
@@ -72,6 +74,7 @@ static void run_op(kc_interp *m, const kc_op *op) {
     kc_interp_op *f = op_of(op);
     if (op->code == KC_OP_FUSION) fusion(m, op, results);
     else if (op->code == KC_OP_REDUCE) kc_interp_reduce(m, op, results);
+    else if (op->code == KC_OP_SCAN) kc_interp_scan(m, op, results);
     else if (f) results[0] = f(m, op);
     else kc_interp_fail(m, op, "%s has no meaning in tensor IR", kc_op_row(op)->name);
     for (int i = 0; i < op->n_results; i++)

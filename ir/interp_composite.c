@@ -210,6 +210,13 @@ static int axis_of(const formula *f) {
     return (int)kc_attr_int(f->op, KC_ATTR_AXIS, 0);
 }
 
+// Summed along the axis, every prefix.
+static value *cumsum(kc_interp *m, const kc_op *op) {
+    formula f = {.m = m, .op = op};
+    value *x = accumulated(&f);
+    return finish(&f, keep(&f, kc_interp_scan_by(m, op, KC_OP_ADD, x, axis_of(&f), 0)));
+}
+
 // Reduced along the axis and spread over it again.
 static value *along_axis(formula *f, kc_opcode combine, value *x) {
     bool reduced[KC_MAX_RANK] = {false};
@@ -358,6 +365,7 @@ kc_interp_op *kc_interp_composite_of(kc_opcode code) {
         [KC_OP_CLAMP] = clamp,
         [KC_OP_SUM] = sum,
         [KC_OP_PROD] = prod,
+        [KC_OP_CUMSUM] = cumsum,
         [KC_OP_MEAN] = mean,
         [KC_OP_AMAX] = amax,
         [KC_OP_AMIN] = amin,

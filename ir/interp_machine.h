@@ -110,6 +110,7 @@ kc_interp_op *kc_interp_movement_of(kc_opcode); // NULL: not one of these
 kc_interp_op *kc_interp_composite_of(kc_opcode);
 kc_interp_op kc_interp_matmul, kc_interp_conv2d;
 void kc_interp_reduce(kc_interp *, const kc_op *, kc_interp_value **results);
+void kc_interp_scan(kc_interp *, const kc_op *, kc_interp_value **results); // interp_scan.c
 
 // ---- products of matrices (interp_matmul.c) -----------------------------------------------------
 typedef struct {
@@ -151,6 +152,18 @@ kc_interp_value *kc_interp_count(kc_interp *, const kc_op *op, kc_dtype,
 // x reduced over axes by one op; kept axes have extent 1 when `keep`.
 kc_interp_value *kc_interp_reduce_by(kc_interp *, const kc_op *op, kc_opcode combine,
                                      kc_interp_value *x, const bool *reduced, bool keep);
+// x scanned along one axis by one op whose identity is init.
+kc_interp_value *kc_interp_scan_by(kc_interp *, const kc_op *op, kc_opcode combine,
+                                   kc_interp_value *x, int axis, double init);
+// Of a reduction's region: the op that alone combines component i, KC_OP_COUNT if there is none;
+// whether anything in it rounds; its initial values as integers, where infinities are the ends of the type; its ops applied to two
+// tuples of lists, args[2n], which are taken over.
+kc_opcode kc_interp_combiner(const kc_op *, int i);
+bool kc_interp_combiner_rounds(const kc_op *);
+bool kc_interp_is_identity(kc_opcode, double init);
+int64_t kc_interp_integer_init(kc_dtype, double init);
+void kc_interp_combine(kc_interp *, const kc_op *op, kc_interp_value **args,
+                       kc_interp_value **results);
 // NumPy broadcasting.
 kc_interp_value *kc_interp_broadcast(kc_interp *, const kc_op *op, kc_interp_value *x, int rank,
                                      const int64_t *shape);

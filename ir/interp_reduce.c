@@ -1,15 +1,12 @@
 // Reductions. Each line of reduced elements is made contiguous and reduced by itself.
 //
-// An implementation may combine in any order. Of n summands, whatever the order, the error is at
-// most (n - 1) u sum |x|, u being half an ulp relative (Rump 2012: without higher terms); errors of
-// the summands add up. Of n factors the relative error is (1 + u)^(n - 1) - 1, and each rounding to
-// a denormal, 2^-150 at most in f32, may be multiplied by all larger factors that follow. Sums of
-// which every partial sum is representable are exact: small integers, halves and the like. Minimum
-// and maximum are exact.
+// An implementation may combine in any order: ir/interp_line.h bounds what that does to sums and
+// products. Minimum and maximum are exact.
 //
 // Other combiners (argmax) run as a balanced tree, many lines at once, and their comparisons carry
 // what ties leave open. If such a combiner rounds, its bound is that of the tree, times how much
 // longer than the tree a chain would be.
+#include "ir/interp_line.h"
 #include "ir/interp_machine.h"
 
 #include <math.h>
@@ -62,84 +59,9 @@ static kc_interp_value *make_kept(kc_interp *m, const kc_op *op, const kc_interp
     return kc_interp_make(m, op, x->elem, rank, shape);
 }
 
-// ---- sums and products of floats ----------------------------------------------------------------
+// ---- one op as the combiner ---------------------------------------------------------------------
 
-// All terms are multiples of what half the spacing of floats at the largest partial sum is: no
-// partial sum is ever rounded.
-static bool never_rounds(const double *v, int64_t n, double size, const kc_precision *p) {
-    int digits = kc_dtype_table[p->type].mantissa_bits + 1, exponent;
-    if (size == 0) return true;
-    frexp(size, &exponent);
-    double scale = ldexp(1, digits - exponent);
-    if (!isfinite(scale)) return false;
-    for (int64_t i = 0; i < n; i++)
-        if (v[i] * scale != nearbyint(v[i] * scale)) return false;
-    return true;
-}
-
-static kc_number line_sum(const double *v, const double *e, int64_t n, const kc_precision *p) {
-    double sum = 0, size = 0, errors = 0;
-    bool positive = false, negative = false, special = false, minus_zeros = true;
-    for (int64_t i = 0; i < n; i++) {
-        minus_zeros = minus_zeros && v[i] == 0 && signbit(v[i]);
-        sum += v[i];
-        if (e) errors += e[i];
-        if (!isfinite(v[i])) {
-            special = true;
-            continue;
-        }
-        size += fabs(v[i]);
-        positive = positive || v[i] > 0;
-        negative = negative || v[i] < 0;
-    }
-    size += errors;
-    if (isinf(errors)) return (kc_number){sum, INFINITY};
-    if (errors == 0 && minus_zeros) return KC_NUMBER_ZERO;
-    if (errors == 0 && !special && size < p->overflow && never_rounds(v, n, size, p))
-        return (kc_number){sum, 0};
-    double bound = errors + (double)(n - 1) * p->unit * size;
-    if (size + bound >= p->overflow || isinf(size)) { // some order may overflow on the way
-        bool certain = !special && !(positive && negative) && fabs(sum) - bound >= p->overflow;
-        return (kc_number){fabs(sum) >= p->overflow ? copysign(INFINITY, sum) : sum,
-                           certain ? 0 : INFINITY};
-    }
-    if (special) return (kc_number){sum, 0};
-    return (kc_number){sum, n > 1 ? bound : errors};
-}
-
-static kc_number line_product(const double *v, const double *e, int64_t n, const kc_precision *p) {
-    double product = 1, reach = 1, growth = 1, shrink = 1;
-    bool special = false, open = false, infinite = false;
-    for (int64_t i = 0; i < n; i++) {
-        double far = fabs(v[i]) + (e ? e[i] : 0);
-        product *= v[i];
-        reach *= far;
-        growth *= fmax(far, 1);
-        shrink *= fmin(far, 1);
-        infinite = infinite || isinf(v[i]);
-        special = special || !isfinite(v[i]);
-        open = open || (e && isinf(e[i]));
-    }
-    bool loose = reach > 0 && reach != fabs(product) && special; // an infinity times what may be 0
-    // In some order the others become 0 before they meet the infinity.
-    bool vanishes = infinite && !isnan(product) && shrink < 8 * p->least;
-    if (open || loose || vanishes) return (kc_number){product, INFINITY};
-    if (special) return (kc_number){product, 0};
-    if (growth >= p->overflow) { // some order may overflow on the way
-        bool certain =
-            shrink == 1 &&
-            fabs(product) * (1 - (double)n * 2 * p->unit) - (reach - fabs(product)) >= p->overflow;
-        return (kc_number){fabs(product) >= p->overflow ? copysign(INFINITY, product) : product,
-                           certain ? 0 : INFINITY};
-    }
-    if (n < 2) return (kc_number){product, reach - fabs(product)};
-    double rounding = reach * expm1((double)(n - 1) * log1p(p->unit + p->doubles));
-    double bound = reach - fabs(product) + rounding;
-    if (reach > 0) bound += (double)n * p->least * growth;
-    return kc_number_in_range((kc_number){product, isnan(bound) ? INFINITY : bound}, p);
-}
-
-static bool is_identity(kc_opcode code, double init) {
+bool kc_interp_is_identity(kc_opcode code, double init) {
     switch (code) {
     case KC_OP_ADD: return init == 0;
     case KC_OP_MUL: return init == 1;
@@ -149,6 +71,20 @@ static bool is_identity(kc_opcode code, double init) {
     }
 }
 
+static kc_number line_sum(const double *v, const double *e, int64_t n, const kc_precision *p) {
+    kc_summands s = {.n = 0};
+    for (int64_t i = 0; i < n; i++)
+        kc_summands_add(&s, v[i], e ? e[i] : 0);
+    return kc_summands_sum(&s, p);
+}
+
+static kc_number line_product(const double *v, const double *e, int64_t n, const kc_precision *p) {
+    kc_factors f = KC_NO_FACTORS;
+    for (int64_t i = 0; i < n; i++)
+        kc_factors_add(&f, v[i], e ? e[i] : 0);
+    return kc_factors_product(&f, p);
+}
+
 static kc_number reduce_line(kc_opcode code, const double *v, const double *e, int64_t n,
                              double init, const kc_precision *p) {
     kc_number_op *f = kc_number_op_of(code);
@@ -156,7 +92,7 @@ static kc_number reduce_line(kc_opcode code, const double *v, const double *e, i
     if (n == 0) return r;
     if (code == KC_OP_ADD || code == KC_OP_MUL) {
         kc_number all = code == KC_OP_ADD ? line_sum(v, e, n, p) : line_product(v, e, n, p);
-        return is_identity(code, init) ? all : f((kc_number[]){r, all}, p);
+        return kc_interp_is_identity(code, init) ? all : f((kc_number[]){r, all}, p);
     }
     bool open = false;
     for (int64_t i = 0; i < n; i++) {
@@ -167,10 +103,8 @@ static kc_number reduce_line(kc_opcode code, const double *v, const double *e, i
     return open ? (kc_number){r.v, INFINITY} : r;
 }
 
-// ---- one op as the combiner ---------------------------------------------------------------------
-
 // The identities of max and min are infinite: the ends of the type.
-static int64_t integer_init(kc_dtype elem, double init) {
+int64_t kc_interp_integer_init(kc_dtype elem, double init) {
     if (elem == KC_bool) return init > 0;
     return kc_integer_wrap(elem, kc_dtype_saturate(elem, init));
 }
@@ -188,7 +122,7 @@ static kc_interp_value *reduce_by(kc_interp *m, const kc_op *op, kc_opcode code,
             kc_number y = reduce_line(code, l.x->f + k * l.length, e, l.length, init, &p);
             r->f[k] = y.v, bound = y.e;
         } else {
-            kc_integer y = {integer_init(x->elem, init), 0};
+            kc_integer y = {kc_interp_integer_init(x->elem, init), 0};
             for (int64_t i = 0; i < l.length; i++)
                 y = f((kc_integer[]){y, {l.x->i[k * l.length + i], e ? e[i] : 0}}, x->elem);
             r->i[k] = y.v, bound = y.e;
@@ -211,8 +145,7 @@ kc_interp_value *kc_interp_reduce_by(kc_interp *m, const kc_op *op, kc_opcode co
 
 // ---- any combiner -------------------------------------------------------------------------------
 
-// The op that alone combines component i; KC_OP_COUNT: there is none.
-static kc_opcode simple_combiner(const kc_op *op, int i) {
+kc_opcode kc_interp_combiner(const kc_op *op, int i) {
     int n = op->n_operands;
     const kc_value *left = op->body->args[i], *right = op->body->args[n + i];
     const kc_op *by = kc_operand(op->body->last, i)->def;
@@ -230,7 +163,7 @@ static kc_opcode simple_combiner(const kc_op *op, int i) {
     }
 }
 
-static bool combiner_rounds(const kc_op *op) {
+bool kc_interp_combiner_rounds(const kc_op *op) {
     KC_FOR_OPS (inner, op->body)
         if (kc_op_has(inner, KC_ELEMENTWISE) && kc_number_op_rounds(inner->code) &&
             inner->code != KC_OP_SELECT) {
@@ -274,8 +207,8 @@ static void next_lines(kc_interp *m, const kc_op *op, lines *l, kc_interp_value 
     l->length = length;
 }
 
-static void combine(kc_interp *m, const kc_op *op, kc_interp_value **args,
-                    kc_interp_value **results) {
+void kc_interp_combine(kc_interp *m, const kc_op *op, kc_interp_value **args,
+                       kc_interp_value **results) {
     for (int i = 0; i < 2 * op->n_operands; i++)
         kc_interp_set(m, op->body->args[i], args[i]);
     m->batch++;
@@ -301,7 +234,7 @@ static void reduce_tree(kc_interp *m, const kc_op *op, const bool *reduced,
     for (; l[0].length > 1; depth++) {
         for (int i = 0; i < n; i++)
             args[i] = every_second(m, op, &l[i], 0), args[n + i] = every_second(m, op, &l[i], 1);
-        combine(m, op, args, results);
+        kc_interp_combine(m, op, args, results);
         for (int i = 0; i < n; i++)
             next_lines(m, op, &l[i], results[i]);
     }
@@ -309,10 +242,10 @@ static void reduce_tree(kc_interp *m, const kc_op *op, const bool *reduced,
         kc_dtype elem = l[i].x->elem;
         args[i] = kc_dtype_is_float(elem)
                       ? kc_interp_scalar(m, op, elem, init[i])
-                      : kc_interp_count(m, op, elem, integer_init(elem, init[i]));
+                      : kc_interp_count(m, op, elem, kc_interp_integer_init(elem, init[i]));
         args[n + i] = kc_interp_hold(l[i].x);
     }
-    if (length > 0) combine(m, op, args, results);
+    if (length > 0) kc_interp_combine(m, op, args, results);
     for (int i = 0; i < n; i++) {
         kc_interp_value *kept = make_kept(m, op, kc_interp_operand(m, op, i), reduced, false);
         kc_interp_value *flat = length > 0 ? results[i] : args[i];
@@ -321,7 +254,7 @@ static void reduce_tree(kc_interp *m, const kc_op *op, const bool *reduced,
         results[i] = kc_interp_broadcast(m, op, &list, 1, &kept->n);
         results[i]->rank = kept->rank;
         memcpy(results[i]->shape, kept->shape, sizeof kept->shape);
-        if (depth > 1 && combiner_rounds(op))
+        if (depth > 1 && kc_interp_combiner_rounds(op))
             scale_bounds(results[i], (double)(length - 1) / depth);
         kc_interp_drop(m, flat);
         if (length == 0) kc_interp_drop(m, args[n + i]);
@@ -338,12 +271,12 @@ void kc_interp_reduce(kc_interp *m, const kc_op *op, kc_interp_value **results) 
     for (int i = 0; i < axes->count; i++)
         reduced[axes->integers[i]] = true;
     for (int i = 0; i < op->n_operands; i++)
-        simple = simple && simple_combiner(op, i) != KC_OP_COUNT;
+        simple = simple && kc_interp_combiner(op, i) != KC_OP_COUNT;
     if (!simple) {
         reduce_tree(m, op, reduced, results);
         return;
     }
     for (int i = 0; i < op->n_operands; i++)
-        results[i] = reduce_by(m, op, simple_combiner(op, i), kc_interp_operand(m, op, i), reduced,
+        results[i] = reduce_by(m, op, kc_interp_combiner(op, i), kc_interp_operand(m, op, i), reduced,
                                false, init->numbers[i]);
 }

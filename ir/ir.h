@@ -167,7 +167,7 @@ enum {
     KC_ELEMENTWISE = 2,   // result element depends on the same element of each operand alone
     KC_COMMUTATIVE = 4,
     KC_MOVEMENT = 8,      // moves elements, computes nothing (transpose, slice, ...)
-    KC_REDUCTION = 16,
+    KC_REDUCTION = 16,    // combines elements along `axes`, which go unless it is a scan
     KC_CONTRACTION = 32,
     KC_TERMINATOR = 64,
     KC_CHEAP = 128,       // a few instructions an element: recomputing costs less than storing
@@ -175,6 +175,7 @@ enum {
     KC_BARRIER = 4096,
     KC_ISOLATED = 8192,   // its region sees only its own arguments
     KC_COLLECTIVE = 16384, // all threads of the block carry it out together
+    KC_SCAN = 32768,      // a reduction that keeps its axis: every prefix
 };
 
 // How the result types follow from operands and attributes; one function per rule in ir/type_rules.c.

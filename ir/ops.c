@@ -27,6 +27,7 @@ enum {
     BARRIER = KC_BARRIER,
     ISOLATED = KC_ISOLATED,
     COLLECTIVE = KC_COLLECTIVE,
+    SCAN = KC_SCAN,
 };
 #define OP(id, name, levels, operands, attrs, rule, domain, traits, meaning)                       \
     [KC_OP_##id] = {name, levels, operands, attrs, KC_##rule, KC_##domain, traits, meaning},

@@ -57,5 +57,8 @@ void kc_tile_shared_store(kc_tile_machine *, const kc_op *);
 // ---- contractions and reductions (tile_reduce.c) ------------------------------------------------
 kc_interp_value *kc_tile_dot(kc_tile_machine *, const kc_op *);
 void kc_tile_reduce(kc_tile_machine *, const kc_op *, kc_interp_value **results);
+// ---- scans (tile_scan.c) ------------------------------------------------------------------------
+void kc_tile_scan(kc_tile_machine *, const kc_op *, kc_interp_value **results);
+void kc_tile_scan_carry(kc_tile_machine *, const kc_op *, kc_interp_value **results);
 
 #endif

@@ -117,6 +117,8 @@ static void run_op(kc_tile_machine *t, const kc_op *op) {
         if (kc_interp_operand(t->m, op, 0)->i[0]) kc_tile_block(t, op->body, 0, NULL);
         break;
     case KC_OP_REDUCE: kc_tile_reduce(t, op, results); break;
+    case KC_OP_SCAN: kc_tile_scan(t, op, results); break;
+    case KC_OP_SCAN_CARRY: kc_tile_scan_carry(t, op, results); break;
     default: results[0] = one_result(t, op);
     }
     for (int i = 0; i < op->n_results; i++)

@@ -336,6 +336,8 @@ static bool needs_body(kc_opcode code) {
     case KC_OP_VARIANT:
     case KC_OP_KERNEL:
     case KC_OP_REDUCE:
+    case KC_OP_SCAN:
+    case KC_OP_SCAN_CARRY:
     case KC_OP_FOR:
     case KC_OP_IF: return true;
     default: return false;
@@ -346,7 +348,7 @@ static void check_block(kc_checker *c, const kc_block *block);
 
 static void check_region(kc_checker *c, const kc_op *op) {
     // A reduction's combiner is called by code that knows nothing of what surrounds the reduction.
-    bool isolated = kc_op_has(op, KC_ISOLATED) || op->code == KC_OP_REDUCE;
+    bool isolated = kc_op_has(op, KC_ISOLATED) || kc_op_has(op, KC_REDUCTION);
     kc_check_scope scope = {c->scope, kc_map_create(c->scratch), isolated};
     kc_checker outer = *c;
     c->scope = &scope;

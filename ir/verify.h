@@ -59,6 +59,9 @@ const kc_op *kc_check_terminator(
 typedef void kc_check_facts(kc_checker *, const kc_op *);
 kc_check_facts *kc_check_plan_facts(kc_opcode), *kc_check_tensor_facts(kc_opcode),
     *kc_check_composite_facts(kc_opcode), *kc_check_tile_facts(kc_opcode);
+kc_check_facts kc_check_scan, kc_check_scan_carry; // verify_scan.c
+// The region combines two tuples of n scalars that have the element types of operands 0 to n - 1.
+void kc_check_combiner(kc_checker *, const kc_op *, int n);
 void kc_check_region_yields(kc_checker *, const kc_op *, int n, const kc_type *const *types);
 
 #endif

@@ -119,6 +119,18 @@ static void check_scaled(kc_checker *c, const kc_op *op) {
         kc_check_fail(c, op, "scales of blocks have at most %d dimensions", KC_MAX_RANK - 1);
 }
 
+static void check_cumsum(kc_checker *c, const kc_op *op) {
+    if (!check_tensors(c, op)) return;
+    const kc_type *x = kc_check_operand(c, op, 0), *result = kc_check_result(op, 0);
+    kc_dtype expected = kc_dtype_accumulate(x->elem);
+    kc_check_axis(c, op, x->rank);
+    if (result->elem != expected)
+        kc_check_fail(c, op, "the result is %s, expected %s", kc_dtype_name(result->elem),
+                      kc_dtype_name(expected));
+    if (!kc_type_same_shape(c->pool, result, x))
+        kc_check_fail(c, op, "the result has not the shape of x");
+}
+
 kc_check_facts *kc_check_composite_facts(kc_opcode code) {
     switch (code) {
     case KC_OP_SUM:
@@ -128,6 +140,7 @@ kc_check_facts *kc_check_composite_facts(kc_opcode code) {
     case KC_OP_AMIN:
     case KC_OP_ARGMAX:
     case KC_OP_ARGMIN: return check_reduction;
+    case KC_OP_CUMSUM: return check_cumsum;
     case KC_OP_SOFTMAX:
     case KC_OP_LOG_SOFTMAX:
     case KC_OP_LAYERNORM:

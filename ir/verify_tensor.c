@@ -163,8 +163,7 @@ static void check_gather(kc_checker *c, const kc_op *op) {
 
 // ---- reductions
 
-static void check_combiner(kc_checker *c, const kc_op *op) {
-    int n = op->n_operands;
+void kc_check_combiner(kc_checker *c, const kc_op *op, int n) {
     const kc_type **types = KC_NEW_ARRAY(c->scratch, const kc_type *, n);
     if (op->body->n_args != 2 * n) {
         kc_check_fail(c, op, "its region takes %d arguments, expected two tuples of %d",
@@ -231,7 +230,7 @@ static void check_reduce(kc_checker *c, const kc_op *op) {
         if (x->kind == KC_TYPE_TENSOR) check_reduced_tensor(c, op, i, reduced);
         else check_reduced_tile(c, op, i, reduced);
     }
-    check_combiner(c, op);
+    kc_check_combiner(c, op, n);
 }
 
 // ---- contractions
@@ -352,6 +351,7 @@ kc_check_facts *kc_check_tensor_facts(kc_opcode code) {
     case KC_OP_PAD: return check_pad;
     case KC_OP_GATHER: return check_gather;
     case KC_OP_REDUCE: return check_reduce;
+    case KC_OP_SCAN: return kc_check_scan;
     case KC_OP_MATMUL: return check_matmul;
     case KC_OP_CONV2D: return check_conv2d;
     default: return NULL;

@@ -243,6 +243,7 @@ kc_check_facts *kc_check_tile_facts(kc_opcode code) {
     case KC_OP_STORE: return check_store;
     case KC_OP_DOT: return check_dot;
     case KC_OP_CONVERT: return check_convert;
+    case KC_OP_SCAN_CARRY: return kc_check_scan_carry;
     case KC_OP_SHARED_ALLOC: return check_shared_alloc;
     case KC_OP_SHARED_STORE: return check_shared_store;
     case KC_OP_SHARED_LOAD: return check_shared_load;

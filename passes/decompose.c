@@ -191,6 +191,13 @@ static kc_value *expand_argmin(kc_builder *b, kc_op *op) {
     return arg_reduce(b, op, KC_OP_LT, highest(kc_operand(op, 0)->type.elem));
 }
 
+// The identity of a sum is -0: it leaves a first element of -0 as it is.
+static kc_value *expand_cumsum(kc_builder *b, kc_op *op) {
+    kc_value *x = kc_build_cast(b, kc_operand(op, 0), kc_result(op, 0)->type.elem);
+    double zero = kc_dtype_is_float(x->type.elem) ? -0.0 : 0;
+    return kc_tensor_scan(b, KC_OP_ADD, x, kc_attr_int(op, KC_ATTR_AXIS, 0), zero);
+}
+
 // ---- normalisations ----------------------------------------------------------------------------------------------
 
 // x - max(x) and the sum of its exponentials, both with the shape of x.
@@ -292,7 +299,7 @@ static kc_expansion *const expansions[KC_OP_COUNT] = {
     [KC_OP_GELU_TANH] = expand_gelu_tanh, [KC_OP_SILU] = expand_silu, [KC_OP_CLAMP] = expand_clamp,
     [KC_OP_SUM] = expand_sum, [KC_OP_PROD] = expand_prod, [KC_OP_MEAN] = expand_mean, [KC_OP_AMAX] = expand_amax,
     [KC_OP_AMIN] = expand_amin, [KC_OP_ARGMAX] = expand_argmax, [KC_OP_ARGMIN] = expand_argmin,
-    [KC_OP_SOFTMAX] = expand_softmax, [KC_OP_LOG_SOFTMAX] = expand_log_softmax,
+    [KC_OP_CUMSUM] = expand_cumsum, [KC_OP_SOFTMAX] = expand_softmax, [KC_OP_LOG_SOFTMAX] = expand_log_softmax,
     [KC_OP_LAYERNORM] = expand_layernorm, [KC_OP_RMSNORM] = expand_rmsnorm, [KC_OP_MATMUL] = expand_matmul,
     [KC_OP_ROPE] = kc_expand_rope, [KC_OP_QUANTIZE] = kc_expand_quantize, [KC_OP_DEQUANTIZE] = kc_expand_dequantize,
 };

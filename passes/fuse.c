@@ -23,8 +23,8 @@
 //
 // A fusion has one iteration space, and is one of three kinds, which is what `tile` can emit:
 //   map          any graph of elementwise and movement ops; all results have one shape
-//   reduction    reductions over the same axes of one space F, with a map before them, and elementwise ops, broadcasts and
-//                reshapes by extents of 1 after them; results have the shape of F or of its parallel axes
+//   reduction    reductions and scans over the same axes of one space F, with a map before them, and elementwise ops,
+//                broadcasts and reshapes by extents of 1 after them; results have the shape of F or of its parallel axes
 //   contraction  one matrix product, with cheap maps on its operands and elementwise ops after it
 // A result of the last two may be carried on by reshapes and transpositions that keep rows (fuse_carry.c).
 //
@@ -114,11 +114,11 @@ static bool same_space(kc_fuser *f, const kc_cluster *c, const kc_op *op) {
     return true;
 }
 
-// map[d] is the axis that dimension d runs along. A reduction must be asked for exactly at the parallel axes, a
-// contraction at the axes of the results in order.
+// map[d] is the axis that dimension d runs along. A reduction must be asked for exactly at the parallel axes, a scan at all
+// axes, a contraction at the axes of the results in order.
 static bool fits(kc_fuser *f, const kc_cluster *c, const kc_op *op, const int *map) {
     const kc_type *type = &kc_result(op, 0)->type;
-    if (!c->hero || op->code != c->hero->code) return false;
+    if (!c->hero || is_contraction(op) != is_contraction(c->hero)) return false;
     if (is_contraction(op)) {
         for (int d = 0, last = NO_AXIS; d < type->rank; d++) {
             if (kc_expr_is_one(type->shape[d])) continue;
@@ -130,7 +130,7 @@ static bool fits(kc_fuser *f, const kc_cluster *c, const kc_op *op, const int *m
     if (!same_space(f, c, op)) return false;
     int d = 0;
     for (int a = 0; a < c->space->rank; a++) {
-        if (c->axis_reduced[a]) continue;
+        if (c->axis_reduced[a] && !kc_op_has(op, KC_SCAN)) continue;
         bool at_zero = map[d] == NO_AXIS && kc_expr_is_one(c->space->shape[a]);
         if (map[d++] != a && !at_zero) return false;
     }
@@ -376,7 +376,7 @@ static bool disagree(const kc_cluster *a, const kc_cluster *b) {
 
 static bool may_merge(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
     if (a->n_results + b->n_results > MAX_RESULTS || a->carried || b->carried) return false;
-    if (!a->hero != !b->hero || (a->hero && a->hero->code != b->hero->code)) return false;
+    if (!a->hero != !b->hero || (a->hero && is_contraction(a->hero) != is_contraction(b->hero))) return false;
     if (a->hero && is_contraction(a->hero) && a->hero != b->hero) return false;
     if (a->hero && !is_contraction(a->hero) && !same_space(f, a, b->hero)) return false;
     if ((!a->hero || is_contraction(a->hero)) && !kc_type_same_shape(f->pool, &a->results[0]->type, &b->results[0]->type)) return false;

@@ -316,6 +316,7 @@ static void place_op(kc_layouts *l, kc_op *op) {
         operands_in_context(l, op, context, 0, op->n_operands);
         place_results(l, op, context);
         if (op->code == KC_OP_REDUCE) kc_layouts_split_reduce(l, op);
+        if (op->code == KC_OP_SCAN) kc_layouts_split_scan(l, op);
     }
 }
 

@@ -85,15 +85,12 @@ kc_layout kc_layouts_coalesced(const kc_layouts *l, const int64_t *extent, int f
         }
     spec.lanes[spec.order[l->rank - 1]] *= (int)lanes; // replicas
     spec.warps[spec.order[l->rank - 1]] *= (int)warps;
-    kc_layout layout;
-    const char *error = kc_layout_blocked(&layout, &spec);
-    if (error) kc_bug("no coalesced layout: %s", error);
-    return layout;
+    return kc_layouts_warps_last(l, &spec, kc_layouts_scanned(l->kernel->body));
 }
 
 static bool reduces(const kc_block *block, int d) {
     KC_FOR_OPS(op, block) {
-        if (op->code == KC_OP_REDUCE) {
+        if (kc_op_has(op, KC_REDUCTION)) {
             const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
             for (int i = 0; i < axes->count; i++)
                 if (axes->integers[i] == d) return true;

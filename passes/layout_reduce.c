@@ -17,7 +17,7 @@ static uint32_t pack(const kc_layout *l, const uint32_t *coordinates) {
 
 // The layout after registers and lanes are reduced along the axes: what warp bits address along each is renumbered densely.
 // Other dimensions stay. Register bits along the axes go, lane bits become replicas.
-static kc_layout partial_layout(const kc_layout *from, const kc_attr *axes) {
+kc_layout kc_layouts_partial(const kc_layout *from, const kc_attr *axes) {
     kc_layout to = *from;
     uint32_t c[KC_MAX_RANK];
     int warp_bits[KC_MAX_RANK] = {0};
@@ -52,7 +52,7 @@ static kc_layout partial_layout(const kc_layout *from, const kc_attr *axes) {
 }
 
 // Every thread holds all parts: the final layout of the result with the axes held in registers.
-static kc_layout gathered_layout(const kc_layout *result, const kc_layout *partial, const kc_attr *axes) {
+kc_layout kc_layouts_gathered(const kc_layout *result, const kc_layout *partial, const kc_attr *axes) {
     kc_layout to = *result, next;
     for (int i = 0; i < axes->count; i++) {
         int d = (int)axes->integers[i], extent = kc_layout_extent(partial, d);
@@ -64,27 +64,37 @@ static kc_layout gathered_layout(const kc_layout *result, const kc_layout *parti
     return to;
 }
 
-static kc_op *build_again(kc_layouts *l, kc_builder *b, kc_op *op, kc_value *const *values, const kc_type *types) {
+void kc_layouts_clone_region(kc_layouts *l, kc_op *from, kc_op *to) {
     kc_clone *clone = kc_clone_begin(l->pass->module, l->pool, l->pool);
-    kc_op *again = kc_build(b, KC_OP_REDUCE, op->n_operands, values, op->n_results, types);
-    for (int i = 0; i < op->n_attrs; i++) again->attrs[again->n_attrs++] = op->attrs[i];
-    kc_block *body = kc_op_add_body(l->pass->module, again);
-    for (int i = 0; i < op->body->n_args; i++)
-        kc_clone_map(clone, op->body->args[i], kc_block_add_arg(l->pass->module, body, op->body->args[i]->type, op->body->args[i]->name));
-    kc_builder inner = kc_builder_at_end(l->pass->module, body, op->loc);
-    kc_clone_block_into(clone, &inner, op->body);
+    for (int i = 0; i < from->n_attrs; i++) to->attrs[to->n_attrs++] = from->attrs[i];
+    kc_block *body = kc_op_add_body(l->pass->module, to);
+    for (int i = 0; i < from->body->n_args; i++)
+        kc_clone_map(clone, from->body->args[i], kc_block_add_arg(l->pass->module, body, from->body->args[i]->type, from->body->args[i]->name));
+    kc_builder inner = kc_builder_at_end(l->pass->module, body, from->loc);
+    kc_clone_block_into(clone, &inner, from->body);
     kc_clone_end(clone);
-    return again;
+}
+
+void kc_layouts_use_instead(kc_op *op, int n, kc_op *again) {
+    for (int i = 0; i < n; i++) {
+        kc_value *old = kc_result(op, i), *made = kc_result(again, i);
+        made->data = old->data, made->name = old->name;
+        for (kc_use *use = old->uses, *next; use; use = next) {
+            next = use->next;
+            bool moves = use->user->code == KC_OP_CONVERT || use->user->code == KC_OP_SHARED_STORE;
+            if (!moves && use->user != again) kc_op_set_operand(use->user, use->index, made);
+        }
+    }
 }
 
 // Results already have their final layouts. The op becomes the partial reduction; a second one follows it.
 void kc_layouts_split_reduce(kc_layouts *l, kc_op *op) {
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
-    kc_layout partial = partial_layout(kc_operand(op, 0)->type.layout, axes);
+    kc_layout partial = kc_layouts_partial(kc_operand(op, 0)->type.layout, axes);
     bool whole = true;
     for (int i = 0; i < axes->count; i++) whole = whole && kc_layout_extent(&partial, (int)axes->integers[i]) == 1;
     if (whole) return;
-    kc_layout gathered = gathered_layout(kc_result(op, 0)->type.layout, &partial, axes);
+    kc_layout gathered = kc_layouts_gathered(kc_result(op, 0)->type.layout, &partial, axes);
     kc_builder b = kc_builder_at_end(l->pass->module, op->block, op->loc);
     b.before = op->next;
     kc_value *values[KC_MAX_RANK];
@@ -99,13 +109,7 @@ void kc_layouts_split_reduce(kc_layouts *l, kc_op *op) {
     }
     kc_value *uses[KC_MAX_RANK];
     for (int i = 0; i < op->n_results; i++) uses[i] = kc_layouts_convert(l, &b, values[i], &gathered);
-    again = build_again(l, &b, op, uses, types);
-    for (int i = 0; i < op->n_results; i++) {
-        kc_value *old = kc_result(op, i), *made = kc_result(again, i);
-        made->data = old->data, made->name = old->name;
-        for (kc_use *use = old->uses, *next; use; use = next) {
-            next = use->next;
-            if (use->user->code != KC_OP_CONVERT && use->user->code != KC_OP_SHARED_STORE) kc_op_set_operand(use->user, use->index, made);
-        }
-    }
+    again = kc_build(&b, KC_OP_REDUCE, op->n_operands, uses, op->n_results, types);
+    kc_layouts_clone_region(l, op, again);
+    kc_layouts_use_instead(op, op->n_results, again);
 }

@@ -44,6 +44,19 @@ kc_value *kc_layouts_convert(kc_layouts *, kc_builder *, kc_value *, const kc_la
 
 // ---- layout_reduce.c, layout_dot.c: ops that need more than one layout
 void kc_layouts_split_reduce(kc_layouts *, kc_op *);
+// Of an operand in layout `from`: one value a warp along the axes, at its place among the warps. Of a result: with as many
+// parts as `partial` has, held by every thread.
+kc_layout kc_layouts_partial(const kc_layout *from, const kc_attr *axes);
+kc_layout kc_layouts_gathered(const kc_layout *result, const kc_layout *partial, const kc_attr *axes);
+void kc_layouts_clone_region(kc_layouts *, kc_op *from, kc_op *to); // attributes and region
+// The results of `old` from `first` on are those of `made`, but for what moves them between layouts.
+void kc_layouts_use_instead(kc_op *old, int n, kc_op *made);
+// ---- layout_scan.c
+int kc_layouts_scanned(const kc_block *); // the dimension that the kernel scans along, or -1
+// `space` with the `warps` that divide the dimension moved to its highest coordinate bits.
+kc_layout kc_layouts_warps_last(const kc_layouts *, const kc_layout_blocked_spec *space, int dim);
+void kc_layouts_split_scan(kc_layouts *, kc_op *);
+
 kc_layout kc_layouts_accumulator(const kc_layouts *, const kc_op *dot);
 void kc_layouts_feed_dot(kc_layouts *, kc_op *);
 

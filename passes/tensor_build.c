@@ -40,10 +40,11 @@ kc_value *kc_tensor_spread(kc_builder *b, kc_value *reduced, int n_axes, const i
     return kc_tensor_broadcast(b, kc_tensor_reshape(b, reduced, kept.rank, kept.shape), like->rank, like->shape);
 }
 
-kc_value *kc_tensor_reduce(kc_builder *b, kc_opcode combine, kc_value *x, int n_axes, const int64_t *axes, double init) {
+// A reduction or scan of x to `type`.
+static kc_value *monoid(kc_builder *b, kc_opcode code, kc_opcode combine, kc_value *x, kc_type type, int n_axes,
+                        const int64_t *axes, double init) {
     kc_module *module = b->module;
-    kc_type type = kc_tensor_reduced_type(&x->type, n_axes, axes, x->type.elem, false, kc_op_pool(b->block->parent));
-    kc_op *op = kc_build(b, KC_OP_REDUCE, 1, &x, 1, &type);
+    kc_op *op = kc_build(b, code, 1, &x, 1, &type);
     kc_attr_set_ints(module, op, KC_ATTR_AXES, n_axes, axes);
     kc_attr_set_floats(module, op, KC_ATTR_INIT, 1, &init);
     kc_block *body = kc_op_add_body(module, op);
@@ -53,6 +54,15 @@ kc_value *kc_tensor_reduce(kc_builder *b, kc_opcode combine, kc_value *x, int n_
     kc_value *both = kc_build_binary(&inner, combine, left, right);
     kc_build(&inner, KC_OP_YIELD, 1, &both, 0, NULL);
     return kc_result(op, 0);
+}
+
+kc_value *kc_tensor_reduce(kc_builder *b, kc_opcode combine, kc_value *x, int n_axes, const int64_t *axes, double init) {
+    kc_type type = kc_tensor_reduced_type(&x->type, n_axes, axes, x->type.elem, false, kc_op_pool(b->block->parent));
+    return monoid(b, KC_OP_REDUCE, combine, x, type, n_axes, axes, init);
+}
+
+kc_value *kc_tensor_scan(kc_builder *b, kc_opcode combine, kc_value *x, int64_t axis, double init) {
+    return monoid(b, KC_OP_SCAN, combine, x, kc_type_tensor(x->type.elem, x->type.rank, x->type.shape), 1, &axis, init);
 }
 
 kc_value *kc_tensor_count(kc_builder *b, const kc_type *type, int n_axes, const int64_t *axes, kc_dtype elem) {

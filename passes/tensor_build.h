@@ -13,6 +13,8 @@ kc_value *kc_tensor_broadcast(kc_builder *, kc_value *x, int rank, const kc_expr
 kc_value *kc_tensor_spread(kc_builder *, kc_value *reduced, int n_axes, const int64_t *axes, const kc_type *like);
 // A reduction whose combiner is one elementwise op.
 kc_value *kc_tensor_reduce(kc_builder *, kc_opcode combine, kc_value *x, int n_axes, const int64_t *axes, double init);
+// A scan whose combiner is one elementwise op.
+kc_value *kc_tensor_scan(kc_builder *, kc_opcode combine, kc_value *x, int64_t axis, double init);
 // Number of elements along the axes, as a rank-0 tensor.
 kc_value *kc_tensor_count(kc_builder *, const kc_type *, int n_axes, const int64_t *axes, kc_dtype);
 kc_type kc_tensor_reduced_type(const kc_type *, int n_axes, const int64_t *axes, kc_dtype, bool keepdims, kc_expr_pool *);

@@ -134,17 +134,14 @@ static void emit_some(kc_tiler *t, bool looped) {
 
 // Outputs of the parallel shape, then those of the whole space, in one loop over chunks where rows are long.
 static void emit_outputs(kc_tiler *t) {
-    bool any = false;
+    kc_chunks chunks = {.n_roots = 0};
     emit_some(t, false);
-    for (int i = 0; i < t->source->last->n_operands; i++) any = any || is_looped(t, i);
-    if (!any) return;
-    kc_op *loop;
-    kc_value *counter = kc_tiler_begin_loop(t, kc_tiler_steps(t, true), 0, NULL, &loop);
-    kc_tiler_scope scope = kc_tiler_enter(t);
-    kc_tiler_open_axes(t, counter, true);
+    for (int i = 0; i < t->source->last->n_operands; i++)
+        if (is_looped(t, i)) chunks.roots[chunks.n_roots++] = kc_operand(t->source->last, i);
+    if (!chunks.n_roots) return;
+    kc_tiler_begin_chunks(t, &chunks, 0, NULL);
     emit_some(t, true);
-    kc_tiler_leave(t, scope);
-    kc_tiler_end_loop(t, loop, 0, NULL);
+    kc_tiler_end_chunks(t, &chunks, 0, NULL);
 }
 
 static bool tile_kernel(kc_pass_context *pass, kc_op *kernel) {

@@ -116,7 +116,7 @@ static void trace_value(kc_trace *trace, kc_value *v, const int *map) {
     kc_value *x = op->n_operands ? kc_operand(op, 0) : NULL;
     if (op->code == KC_OP_RESHAPE) trace_reshape(trace, op, map);
     else if (op->code == KC_OP_GATHER) trace_gather(trace, op, map);
-    else if (kc_op_has(op, KC_REDUCTION)) trace_reduce(trace, op, map);
+    else if (kc_op_has(op, KC_REDUCTION) && !kc_op_has(op, KC_SCAN)) trace_reduce(trace, op, map);
     else if (op->code == KC_OP_TRANSPOSE) {
         const int64_t *perm = kc_attr_get(op, KC_ATTR_PERM)->integers;
         for (int d = 0; d < x->type.rank; d++) from[perm[d]] = map[d];

@@ -1,7 +1,7 @@
 // Neighbouring axes that every buffer of a kernel walks through as if they were one become one. Nothing moves: arguments
 // are seen in another shape, and the constants, broadcasts and reductions between them follow.
 //
-// It applies to kernels of elementwise ops, broadcasts, reshapes by extents of 1, reductions, and contractions whose index
+// It applies to kernels of elementwise ops, broadcasts, reshapes by extents of 1, reductions, scans, and contractions whose index
 // map copes with joined dimensions (their space goes on with what is summed over); others keep their axes.
 #include "passes/tiler.h"
 
@@ -60,11 +60,11 @@ static bool through_broadcast(collapser *c, kc_op *op, const int *axis) {
     return propagate(c, kc_operand(op, 0), source);
 }
 
-// A reduction is asked for along the parallel axes; one of extent 1 may have lost its name on the way.
-static bool at_parallel_axes(const collapser *c, const int *asked, int *axis) {
+// A reduction is asked for along the parallel axes, a scan along all; one of extent 1 may have lost its name on the way.
+static bool at_own_axes(const collapser *c, const kc_op *op, const int *asked, int *axis) {
     int d = 0;
     for (int a = 0; a < c->space->rank; a++) {
-        if (c->reduced[a]) continue;
+        if (c->reduced[a] && !kc_op_has(op, KC_SCAN)) continue;
         if (asked[d] != a && !(asked[d] < 0 && kc_expr_is_one(c->space->shape[a]))) return false;
         axis[d++] = a;
     }
@@ -110,11 +110,11 @@ static bool through_contraction(collapser *c, kc_op *op) {
 // Every value must be asked for along one set of axes.
 static bool propagate(collapser *c, kc_value *v, const int *axis) {
     axis_map *map = map_of(c, v);
-    int parallel[KC_MAX_RANK];
+    int own[KC_MAX_RANK];
     if (map->fixed) return false;
     if (v->def && kc_op_row(v->def)->traits & (KC_REDUCTION | KC_CONTRACTION)) {
-        if (!at_parallel_axes(c, axis, parallel)) return false;
-        axis = parallel;
+        if (!at_own_axes(c, v->def, axis, own)) return false;
+        axis = own;
     }
     size_t bytes = sizeof(int) * (size_t)v->type.rank;
     if (map->known) return memcmp(map->axis, axis, bytes) == 0;

@@ -102,6 +102,7 @@ static kc_value *emit_op(kc_tiler *t, kc_value *v, const kc_coord *c, kc_value *
     kc_movement movement = kc_tiler_movement(op->code);
     if (movement) return movement(t, op, c, predicate);
     if (kc_op_has(op, KC_ELEMENTWISE)) return emit_elementwise(t, op, c, predicate);
+    if (kc_op_has(op, KC_SCAN)) return kc_tiler_emit_scan(t, op, v->index, c);
     if (kc_op_has(op, KC_REDUCTION)) return kc_tiler_emit_reduce(t, op, v->index, c);
     if (kc_op_has(op, KC_CONTRACTION)) return kc_tiler_emit_contraction(t, op, c, predicate);
     switch (op->code) {

@@ -50,6 +50,12 @@ typedef struct {
     kc_value *result;
 } kc_scalar_memo;
 
+// A scan whose prefixes go on from one chunk of its axis to the next.
+typedef struct {
+    kc_op *op;
+    kc_value **carry, **next; // the totals before this chunk, and with it: one a component
+} kc_open_scan;
+
 typedef struct {
     kc_pass_context *pass;
     kc_op *kernel;
@@ -73,6 +79,9 @@ typedef struct {
     kc_type space;            // of the contraction, before axes were joined: the result's dimensions, then those summed over
     int n_parallel;           // dimensions of the result in it
     int *levels;              // by op order of the source: how many reductions in a row lead to it
+    kc_open_scan *scans;      // of the loop over chunks that is being filled
+    int n_scans;
+    bool trial;               // what is emitted now will be dropped: only its types matter
 } kc_tiler;
 
 // ---- tile.c
@@ -174,6 +183,22 @@ void kc_tiler_emit_reductions(kc_tiler *);
 kc_value *kc_tiler_emit_reduce(kc_tiler *, kc_op *, int result, const kc_coord *);
 kc_value *kc_tiler_begin_range(kc_tiler *, kc_value *lower, kc_value *upper, int n, kc_value *const *init, kc_op **loop);
 kc_value *kc_tiler_begin_loop(kc_tiler *, const kc_expr *steps, int n, kc_value *const *init, kc_op **loop); // from 0
+unsigned kc_tiler_axes(const kc_tiler *, bool reduced);              // set of those axes
+kc_value *kc_tiler_identity(kc_tiler *, const kc_op *, int component, kc_type);
+void kc_tiler_build_combiner(kc_tiler *, kc_op *, const kc_op *source); // init and region of a reduction or scan of tiles
 void kc_tiler_end_loop(kc_tiler *, kc_op *loop, int n, kc_value *const *next);
+
+// ---- tile_scan.c
+kc_value *kc_tiler_emit_scan(kc_tiler *, kc_op *, int result, const kc_coord *);
+// A loop over the chunks of the reduced axes. It carries n values of the caller, and the totals of the scans that the
+// roots need: values of the source that will be asked for inside.
+typedef struct {
+    kc_value *roots[4 * KC_MAX_RANK];
+    int n_roots;
+    kc_op *loop;          // set by begin
+    kc_tiler_scope scope;
+} kc_chunks;
+void kc_tiler_begin_chunks(kc_tiler *, kc_chunks *, int n, kc_value *const *init);
+void kc_tiler_end_chunks(kc_tiler *, kc_chunks *, int n, kc_value *const *next);
 
 #endif

@@ -11,7 +11,7 @@ const kc_body_op kc_body_op_table[] = {
 
 const int kc_body_op_count = sizeof kc_body_op_table / sizeof *kc_body_op_table;
 
-static const char *const not_built[] = {"cumsum", "attention"};
+static const char *const not_built[] = {"attention"};
 
 // Names that other array languages use for ops of ours.
 static const char *const foreign[][2] = {{"dot", "matmul"},

@@ -77,6 +77,7 @@ kc_term kc_call_clamp(kc_call *);
 kc_term kc_call_where(kc_call *);
 kc_term kc_call_cast(kc_call *);
 kc_term kc_call_reduce(kc_call *); // body_reduce.c
+kc_term kc_call_cumsum(kc_call *); // body_scan.c
 kc_term kc_call_softmax(kc_call *);
 kc_term kc_call_norm(kc_call *);
 kc_term kc_call_matmul(kc_call *);    // body_contract.c

@@ -198,8 +198,17 @@ LLVMValueRef kc_emit_load_by_branch(kc_emit *, LLVMValueRef pointer, LLVMValueRe
 void kc_emit_store_by_branch(kc_emit *, LLVMValueRef pointer, LLVMValueRef mask,
                              LLVMValueRef value);
 
-// emit_reduce.c, emit_dot.c, emit_control.c
+// emit_reduce.c, emit_scan.c, emit_dot.c, emit_control.c
 void kc_emit_reduce(kc_emit *, const kc_op *);
+enum { KC_MAX_PARTS = 8 };
+typedef struct {
+    LLVMValueRef part[KC_MAX_PARTS];
+} kc_emit_tuple; // one element of each component of a reduction
+// The region of a reduction of n components, inlined.
+kc_emit_tuple kc_emit_combine(kc_emit *, const kc_op *, int n, const kc_emit_tuple *left,
+                              const kc_emit_tuple *right);
+void kc_emit_scan(kc_emit *, const kc_op *);
+void kc_emit_scan_carry(kc_emit *, const kc_op *);
 LLVMValueRef kc_emit_shuffle(kc_emit *, LLVMValueRef value, int mask,
                              LLVMValueRef source); // any register type; by xor when source is NULL
 void kc_emit_dot(kc_emit *, const kc_op *);

@@ -151,6 +151,8 @@ static void emit_op(kc_emit *e, const kc_op *op) {
     case KC_OP_BARRIER: e->hooks->barrier(e); break;
     case KC_OP_CONVERT: kc_emit_convert(e, op); break;
     case KC_OP_REDUCE: kc_emit_reduce(e, op); break;
+    case KC_OP_SCAN: kc_emit_scan(e, op); break;
+    case KC_OP_SCAN_CARRY: kc_emit_scan_carry(e, op); break;
     case KC_OP_DOT: kc_emit_dot(e, op); break;
     case KC_OP_FOR: kc_emit_for(e, op); break;
     case KC_OP_IF: kc_emit_if(e, op); break;

@@ -40,15 +40,9 @@ LLVMValueRef kc_emit_shuffle(kc_emit *e, LLVMValueRef value, int mask, LLVMValue
 
 // ---- combining ------------------------------------------------------------------------------
 
-enum { MAX_PARTS = 8 };
+typedef kc_emit_tuple tuple;
 
-typedef struct {
-    LLVMValueRef part[MAX_PARTS];
-} tuple;
-
-// The region inlined once: its block's arguments are the two tuples.
-static tuple combine(kc_emit *e, const kc_op *op, const tuple *a, const tuple *b) {
-    int n = op->n_results;
+kc_emit_tuple kc_emit_combine(kc_emit *e, const kc_op *op, int n, const tuple *a, const tuple *b) {
     tuple result;
     for (int i = 0; i < n; i++) {
         kc_emit_bind(e, op->body->args[i], a->part[i]);
@@ -58,6 +52,10 @@ static tuple combine(kc_emit *e, const kc_op *op, const tuple *a, const tuple *b
     for (int i = 0; i < n; i++)
         result.part[i] = kc_emit_scalar(kc_operand(op->body->last, i));
     return result;
+}
+
+static tuple combine(kc_emit *e, const kc_op *op, const tuple *a, const tuple *b) {
+    return kc_emit_combine(e, op, op->n_results, a, b);
 }
 
 static bool is_reduced(const kc_op *op, int d) {
@@ -143,8 +141,8 @@ static tuple reduce_lanes(kc_emit *e, const kc_op *op, tuple value, unsigned lan
 
 void kc_emit_reduce(kc_emit *e, const kc_op *op) {
     const kc_tile_map *m = kc_emit_get(kc_operand(op, 0))->map;
-    if (op->n_results > MAX_PARTS) kc_bug("a reduce of %d components", op->n_results);
-    kc_emitted *results[MAX_PARTS];
+    if (op->n_results > KC_MAX_PARTS) kc_bug("a reduce of %d components", op->n_results);
+    kc_emitted *results[KC_MAX_PARTS];
     for (int i = 0; i < op->n_results; i++)
         results[i] = kc_emit_define(e, kc_result(op, i));
     unsigned lanes = lanes_to_reduce(op, m);

@@ -615,4 +615,57 @@ static const model models[] = {
      "  %2 = add %0, %1 : f32[M, 24]\n"
      "  %3 = transpose %w {perm = [1, 0]} : f16[24, 16]\n"
      "  return %2, %3\n}\n"},
+    {"running_sums",
+     "M=3,N=1; M=2,N=31; M=5,N=130; M=2,N=4097; M=1,N=9000; M=0,N=4; M=4,N=0; M=1,N=9000 [general]",
+     "func @f(%x: f16[M, N], %i: i32[M, N]) -> (y: f32[M, N], j: i32[M, N]) dims {M: "
+     "0..2147483647, N: 0..2147483647} {\n"
+     "  %f = cast %x {dtype = f32} : f32[M, N]\n"
+     "  %0 = cumsum %f {axis = 1} : f32[M, N]\n"
+     "  %1 = cumsum %i {axis = 1} : i32[M, N]\n"
+     "  return %0, %1\n}\n"},
+    {"running_sums_of_columns", "M=1,N=5; M=40,N=9; M=700,N=3; M=33,N=256; M=9001,N=1",
+     "func @f(%x: f32[M, N]) -> (y: f32[M, N], z: f32[M, N]) dims {M: 0..2147483647, N: "
+     "0..2147483647} {\n"
+     "  %0 = cumsum %x {axis = 0} : f32[M, N]\n"
+     "  %1 = cumsum %0 {axis = 0} : f32[M, N]\n"
+     "  return %0, %1\n}\n"},
+    {"running_sum_in_the_middle", "A=2,B=3,C=5; A=3,B=70,C=16; A=1,B=300,C=40",
+     "func @f(%x: f32[A, B, C]) -> (y: f32[A, B, C]) dims {A: 0..1000, B: 0..2147483647, C: "
+     "0..100000} {\n"
+     "  %0 = cumsum %x {axis = 1} : f32[A, B, C]\n"
+     "  return %0\n}\n"},
+    {"scans_and_reductions", "M=2,N=3; M=3,N=1000; M=2,N=5000; M=1,N=17000",
+     "func @f(%x: f32[M, N]) -> (y: f32[M, N], s: f32[M], t: f32[M, N]) dims {M: 0..1000, N: "
+     "0..2147483647} {\n"
+     "  %p = softmax %x {axis = 1} : f32[M, N]\n"
+     "  %c = cumsum %p {axis = 1} : f32[M, N]\n"
+     "  %m = sum %c {axes = [1]} : f32[M]\n"
+     "  %r = reshape %m : f32[M, 1]\n"
+     "  %b = broadcast %r : f32[M, N]\n"
+     "  %d = div %c, %b : f32[M, N]\n"
+     "  %e = cumsum %d {axis = 1} : f32[M, N]\n"
+     "  return %d, %m, %e\n}\n"},
+    {"scan_of_affine_maps", "M=2,N=7; M=3,N=600; M=1,N=9000",
+     "func @f(%x: f32[M, N], %z: f32[M, N]) -> (y: f32[M, N]) dims {M: 0..1000, N: 0..2147483647} "
+     "{\n"
+     "  %h = const {value = 0.125} : f32[M, N]\n"
+     "  %k = mul %z, %h : f32[M, N]\n"
+     "  %s, %t = scan %k, %x {axes = [1], init = [1, 0]} : f32[M, N], f32[M, N] {\n"
+     "  ^(%a: f32[], %b: f32[], %c: f32[], %d: f32[]):\n"
+     "    %0 = mul %a, %c : f32[]\n"
+     "    %1 = mul %b, %c : f32[]\n"
+     "    %2 = add %1, %d : f32[]\n"
+     "    yield %0, %2\n  }\n"
+     "  return %t\n}\n"},
+    {"running_argmax", "M=5,N=33; M=300,N=2; M=9000,N=1",
+     "func @f(%z: f32[M, N]) -> (v: f32[M, N], i: i64[M, N]) dims {M: 0..2147483647, N: 0..1000} "
+     "{\n"
+     "  %0 = iota {axis = 0} : i64[M, N]\n"
+     "  %v, %i = scan %z, %0 {axes = [0], init = [-inf, inf]} : f32[M, N], i64[M, N] {\n"
+     "  ^(%a: f32[], %b: i64[], %c: f32[], %d: i64[]):\n"
+     "    %keep = ge %a, %c : bool[]\n"
+     "    %1 = select %keep, %a, %c : f32[]\n"
+     "    %2 = select %keep, %b, %d : i64[]\n"
+     "    yield %1, %2\n  }\n"
+     "  return %v, %i\n}\n"},
 };
