@@ -3,6 +3,7 @@
 Bound for the sum of the first n floats in any order: (n - 1) half ulps of the sum of their absolute values. Integers exactly.
 """
 import os
+import sys
 import numpy as np
 from kctest import *
 
@@ -93,7 +94,9 @@ def check(name, f, x, axis, out="f32"):
     compare(name, model, f, {"x": x}, {"y": y}, bound)
 
 
-SIZES = [0, 1, 2, 31, 32, 33, 127, 128, 129, 1000, 1024, 4097, 8192, 9001, 16384]
+# All sizes on one architecture, a few on the others.
+ALL = len(sys.argv) > 2 and sys.argv[2] == "all"
+SIZES = [0, 1, 2, 31, 32, 33, 127, 128, 129, 1000, 1024, 4097, 8192, 9001, 16384] if ALL else [1, 33, 1000, 9001]
 for n in SIZES:
     for m in (1, 5):
         check(f"rows {m}x{n}", "rows_f32", made("f32", (m, n)), 1)
@@ -127,7 +130,7 @@ for n in (0, 1, 33, 1024, 9001):
     compare(f"along both axes 3x{n}", model, "area", {"x": x}, {"y": np.cumsum(y, axis=0, dtype=np.int32)})
     compare(f"of a transposed {n}x3", model, "transposed", {"x": x.T.copy()}, {"y": y})
 
-for seed in ("1", "2", "3"):
+for seed in ("1", "2", "3") if ALL else ("4",):
     os.environ["KCSIM_SEED"] = seed
     for n in (7, 600, 5000, 20001):
         x = rng.integers(0, 9, (3, n)).astype(np.float32)  # sums are exact
@@ -163,7 +166,8 @@ compare("strides of the input", model, "strided", {"x": np.ascontiguousarray(wid
 
 # ---- traffic: everything once, whole sectors, wide accesses, one kernel
 MOVED = [("rows_f32", (64, 1024)), ("rows_f32", (2, 8192)), ("rows_f32", (1, 40960)), ("rows_i64", (3, 1024)),
-         ("columns_f32", (64, 256)), ("columns_f32", (1024, 128)), ("columns_i32", (4096, 128)), ("share", (4, 1024)), ("top_p", (2, 8192))]
+         ("columns_f32", (1024, 256)), ("columns_f32", (64, 256)), ("columns_i32", (4096, 128)), ("share", (4, 1024)), ("top_p", (2, 8192))]
+PARTLY = [(64, 256)]  # the tile is longer than the axis: whole warps have nothing to move
 for f, shape in MOVED:
     x = made("i64" if f[-3:] == "i64" else "i32" if f[-3:] == "i32" else "f32", shape)
     if model.run(f, {"x": x}, ["y"], counters=True, check=True) is None:
@@ -175,6 +179,7 @@ for f, shape in MOVED:
     accesses = sum(k["instructions"]["load_global"] + k["instructions"]["store_global"] for k in model.counters)
     test(f"{f} {shape} is one kernel", total["launches"] == 1, total["launches"])
     test(f"{f} {shape} moves what it must", max(moved, sectors) <= 1.05 * 2 * x.nbytes, f"{moved} bytes, {sectors} in sectors")
-    test(f"{f} {shape} moves 16 bytes a thread", accesses * 32 * 16 <= 1.05 * moved, f"{accesses} accesses")
+    if shape not in PARTLY:
+        test(f"{f} {shape} moves 16 bytes a thread", accesses * 32 * 16 <= 1.05 * moved, f"{accesses} accesses")
     test(f"{f} {shape} has no bank conflicts", total["shared_bank_conflicts"] == 0, total["shared_bank_conflicts"])
 finish()
