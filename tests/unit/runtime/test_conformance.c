@@ -293,6 +293,57 @@ static void test_kernel(void **state) {
     free(p.data);
 }
 
+// A constant and an inout: y = alpha w + y, where only y changes and nobody passes w. Also from IR.
+static const char axpy[] =
+    "{\"name\":\"axpy\",\"dims\":[],\"args\":["
+    "{\"name\":\"alpha\",\"direction\":\"input\",\"kind\":\"scalar\",\"type\":\"f32\",\"shape\":[]},"
+    "{\"name\":\"y\",\"direction\":\"inout\",\"kind\":\"tensor\",\"type\":\"f32\",\"shape\":[4]}],"
+    "\"constants\":[{\"name\":\"w\",\"type\":\"f32\",\"shape\":[4],\"constant\":\"c\"}],\"ir\":2,"
+    "\"targets\":[{\"triple\":\"cuda\",\"arch\":\"sm_75\",\"images\":[0],\"variants\":[{\"steps\":["
+    "{\"kernel\":\"saxpy\",\"grid\":[1,1,1],\"block\":[32,1,1],\"args\":[{\"scalar\":\"alpha\"},"
+    "{\"constant\":\"c\"},{\"pointer\":\"y\"},{\"pointer\":\"y\"},{\"expr\":4,\"type\":\"i64\"}]}]}]}]}";
+static const char axpy_ir[] =
+    "module @m\nfunc @axpy(%alpha: f32[], %y: f32[4], %w: f32[4] constant "
+    "\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\") -> (y: f32[4] alias y) {\n"
+    "  %0 = broadcast %alpha : f32[4]\n  %1 = mul %0, %w : f32[4]\n  %2 = add %1, %y : f32[4]\n"
+    "  return %2\n}\n";
+
+static void test_constants_and_inouts(void **state) {
+    (void)state;
+    static const float w[] = {1, 2, 3, 4};
+    float y[] = {10, 20, 30, 40}, alpha = 2, got[4];
+    pack_image images[] = {{"cuda", "sm_75", "ptx", ptx, sizeof ptx},
+                           {"kc", "const", "const", (const char *)w, sizeof w},
+                           {"kc", "ir", "ir", axpy_ir, sizeof axpy_ir}};
+    pack p = pack_functions(
+        axpy, "\"constants\":[{\"name\":\"c\",\"image\":1,\"offset\":0,\"bytes\":16}],", images, 3);
+    kcrt_module *module;
+    kcrt_function *f;
+    kcrt_status status = kcrt_module_load_memory(device, p.data, p.size, NULL, &module);
+    if (status == KCRT_NO_IMAGE) {
+        free(p.data);
+        skip();
+    }
+    OK(status);
+    OK(kcrt_function_get(module, "axpy", &f));
+    int64_t n = 4;
+    void *py;
+    OK(kcrt_alloc(device, sizeof y, &py));
+    OK(kcrt_copy(on(py, 0), host(y), sizeof y, NULL));
+    DLTensor t = kcrt_tensor(kcrt_device_dl(device), py, kcrt_dtype(2, 32), 1, &n, NULL);
+    void *args[] = {&alpha, &t};
+    for (int run = 1; run <= 2; run++) {
+        OK(kcrt_launch(f, NULL, args, 2, NULL, 0));
+        OK(kcrt_device_sync(device));
+        OK(kcrt_copy(host(got), on(py, 0), sizeof got, NULL));
+        for (int i = 0; i < 4; i++)
+            assert_true(got[i] == y[i] + (float)run * 2 * w[i]);
+    }
+    OK(kcrt_free(device, py));
+    kcrt_module_unload(module);
+    free(p.data);
+}
+
 static void test_no_jit(void **state) {
     (void)state;
     pack_image image = {"cuda", "sm_75", "ptx", ptx, sizeof ptx};
@@ -337,6 +388,7 @@ static int run_suite(const char *name) {
         cmocka_unit_test(test_streams),     cmocka_unit_test(test_workspace),
         cmocka_unit_test(test_two_handles), cmocka_unit_test(test_threads),
         cmocka_unit_test(test_kernel),      cmocka_unit_test(test_no_jit),
+        cmocka_unit_test(test_constants_and_inouts),
     };
     device_name = name;
     kcrt_status status = kcrt_device_open(name, &device);
