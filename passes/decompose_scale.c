@@ -28,14 +28,13 @@ static kc_value *side_by_side(kc_builder *b, kc_value *left, kc_value *right, co
     return both;
 }
 
-// x * [cos, cos] + [-x2, x1] * [sin, sin]: one formula for both halves.
+// [x1 * cos - x2 * sin, x2 * cos + x1 * sin]: what is computed from a pair of elements is two results.
 kc_value *kc_expand_rope(kc_builder *b, kc_op *op) {
     kc_value *x = kc_operand(op, 0), *cosine = kc_operand(op, 1), *sine = kc_operand(op, 2);
-    kc_value *minus = kc_build_unary(b, KC_OP_NEG, half(b, x, &sine->type, 1));
-    kc_value *turned = side_by_side(b, minus, half(b, x, &sine->type, 0), &x->type);
-    kc_value *along = binary(b, KC_OP_MUL, x, side_by_side(b, cosine, cosine, &x->type));
-    kc_value *across = binary(b, KC_OP_MUL, turned, side_by_side(b, sine, sine, &x->type));
-    return binary(b, KC_OP_ADD, along, across);
+    kc_value *left = half(b, x, &sine->type, 0), *right = half(b, x, &sine->type, 1);
+    kc_value *first = binary(b, KC_OP_SUB, binary(b, KC_OP_MUL, left, cosine), binary(b, KC_OP_MUL, right, sine));
+    kc_value *second = binary(b, KC_OP_ADD, binary(b, KC_OP_MUL, right, cosine), binary(b, KC_OP_MUL, left, sine));
+    return side_by_side(b, first, second, &kc_result(op, 0)->type);
 }
 
 // ---- scales --------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@
 //   }
 //
 // Movements of constants are constants; movements that move nothing go; chains of reshapes, transpositions and broadcasts
-// become one; equal pure ops become one; unused ops go. Arithmetic identities only where they hold for every value, NaN,
+// become one; elementwise ops go inside concatenations; equal pure ops become one; unused ops go. Arithmetic identities only where they hold for every value, NaN,
 // infinities and signed zeros included. Runs to a fixed point, so it is idempotent. Requires primitives.
 #include "passes/pass.h"
 #include "passes/tensor_build.h"
@@ -136,6 +136,46 @@ static const rule rules[KC_OP_COUNT] = {
     [KC_OP_MUL] = simplify_mul, [KC_OP_DIV] = simplify_div, [KC_OP_POW] = simplify_pow,
 };
 
+// ---- elementwise ops of concatenations -------------------------------------------------------------------------------
+
+static kc_value *constant_like(kc_builder *b, const kc_op *op, const kc_type *shape) {
+    kc_type type = kc_type_tensor(kc_result(op, 0)->type.elem, shape->rank, shape->shape);
+    const kc_attr *integer = kc_attr_get(op, KC_ATTR_INTEGER);
+    return integer ? kc_build_const_int(b, type, integer->integer) : kc_build_const(b, type, kc_attr_float(op, KC_ATTR_VALUE, 0));
+}
+
+// The concatenation among the operands, when the others are constants and nobody else needs it.
+static kc_op *only_concat(const kc_op *op) {
+    kc_op *found = NULL;
+    for (int i = 0; i < op->n_operands; i++) {
+        kc_op *def = kc_operand(op, i)->def;
+        if (!def || (def->code != KC_OP_CONST && def->code != KC_OP_CONCAT)) return NULL;
+        if (def->code == KC_OP_CONST) continue;
+        if (found || kc_result(def, 0)->uses->next) return NULL;
+        found = def;
+    }
+    return found;
+}
+
+// f(concat(a, b)) is concat(f(a), f(b)): parts that are computed apart can be stored apart.
+static kc_value *apply_to_parts(kc_builder *b, kc_op *op) {
+    kc_op *concat = kc_op_has(op, KC_ELEMENTWISE) ? only_concat(op) : NULL;
+    if (!concat || kc_result(op, 0)->type.rank == 0) return NULL;
+    kc_value **parts = KC_NEW_ARRAY(b->module->arena, kc_value *, concat->n_operands);
+    for (int p = 0; p < concat->n_operands; p++) {
+        kc_value *operands[KC_MAX_RANK];
+        const kc_type *shape = &kc_operand(concat, p)->type;
+        for (int i = 0; i < op->n_operands; i++)
+            operands[i] = kc_operand(op, i)->def == concat ? kc_operand(concat, p) : constant_like(b, kc_operand(op, i)->def, shape);
+        kc_type type = kc_type_tensor(kc_result(op, 0)->type.elem, shape->rank, shape->shape);
+        parts[p] = kc_build_1(b, op->code, type, op->n_operands, operands);
+        for (int i = 0; i < op->n_attrs; i++) parts[p]->def->attrs[parts[p]->def->n_attrs++] = op->attrs[i];
+    }
+    kc_value *whole = kc_build_1(b, KC_OP_CONCAT, kc_result(op, 0)->type, concat->n_operands, parts);
+    kc_attr_set_int(whole->def, KC_ATTR_AXIS, kc_attr_int(concat, KC_ATTR_AXIS, 0));
+    return whole;
+}
+
 // ---- equal ops ---------------------------------------------------------------------------------------------------
 
 static bool same_attr(const kc_attr *a, const kc_attr *b) {
@@ -216,9 +256,9 @@ static bool merge_equal(kc_block *block) {
 static bool apply_rules(kc_module *module, kc_block *block) {
     bool changed = false;
     KC_FOR_OPS(op, block) {
-        if (!rules[op->code]) continue;
         kc_builder b = kc_builder_before(module, op);
-        kc_value *by = rules[op->code](&b, op);
+        kc_value *by = rules[op->code] ? rules[op->code](&b, op) : NULL;
+        if (!by) by = apply_to_parts(&b, op);
         if (!by) continue;
         kc_op_replace(op, by);
         changed = true;

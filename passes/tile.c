@@ -82,18 +82,32 @@ static const kc_value *old_content(const kc_tiler *t, int output) {
     return NULL;
 }
 
-static kc_change change_of(kc_tiler *t, int output) {
-    kc_coord c[KC_MAX_RANK];
-    kc_tiler_result_coords(t, kc_operand(t->source->last, output), c);
-    return kc_tiler_change(t, kc_operand(t->source->last, output), old_content(t, output), c);
+// A result that consists of parts is one value a part.
+static int part_count(const kc_tiler *t, int output) {
+    return t->parted ? kc_operand(t->source->last, output)->def->n_operands : 1;
 }
 
-static void emit_store(kc_tiler *t, int output, kc_change change) {
+static kc_change change_of(kc_tiler *t, int output, int part) {
+    kc_coord c[KC_MAX_RANK];
+    kc_value *result = kc_operand(t->source->last, output);
+    kc_tiler_result_coords(t, result, c);
+    return kc_tiler_change(t, t->parted ? kc_operand(result->def, part) : result, old_content(t, output), c);
+}
+
+// Where the part stands in the whole.
+static void shift_to_part(kc_tiler *t, const kc_op *concat, int part, kc_coord *c) {
+    int axis = (int)kc_attr_int(concat, KC_ATTR_AXIS, 0);
+    const kc_expr *before = kc_expr_mul(t->pool, kc_operand(concat, part)->type.shape[axis], kc_expr_const(t->pool, part));
+    c[axis] = kc_tiler_coord_add(t, c[axis], before);
+}
+
+static void emit_store(kc_tiler *t, int output, int part, kc_change change) {
     kc_value *buffer = output_buffer(t, output), *operands[3 + 2 * KC_MAX_RANK];
     kc_coord c[KC_MAX_RANK];
     int rank = kc_tiler_result_coords(t, kc_operand(t->source->last, output), c), n = 2;
     unsigned axes = 0;
     if (change.none) return;
+    if (t->parted) shift_to_part(t, kc_operand(t->source->last, output)->def, part, c);
     for (int d = 0; d < rank; d++) axes |= c[d].axes;
     operands[0] = buffer;
     operands[1] = axes ? kc_tiler_widen(t, change.value, axes) : change.value;
@@ -114,6 +128,24 @@ bool kc_tiler_shares_memory(const kc_tiler *t) {
     return false;
 }
 
+static bool is_parted(const kc_tiler *t, const kc_value *result, const kc_op *first) {
+    const kc_op *op = result->def;
+    if (!op || op->code != KC_OP_CONCAT || op->n_operands != first->n_operands || kc_dtype_is_packed(result->type.elem)) return false;
+    if (kc_attr_int(op, KC_ATTR_AXIS, 0) != kc_attr_int(first, KC_ATTR_AXIS, 0)) return false;
+    for (int i = 0; i < op->n_operands; i++)
+        if (!kc_type_same_shape(t->pool, &kc_operand(op, i)->type, &kc_operand(first, 0)->type)) return false;
+    return true;
+}
+
+// Then each program computes an element of every part, from what it loads once, and masks nothing.
+void kc_tiler_find_parts(kc_tiler *t) {
+    const kc_op *yield = t->source->last, *first = kc_operand(yield, 0)->def;
+    bool all = first && !kc_tiler_shares_memory(t);
+    KC_FOR_OPS(op, t->source) all = all && !(kc_op_row(op)->traits & (KC_REDUCTION | KC_CONTRACTION));
+    for (int i = 0; all && i < yield->n_operands; i++) all = is_parted(t, kc_operand(yield, i), first);
+    t->parted = all;
+}
+
 // Whether the output is written inside the loop over chunks of rows.
 static bool is_looped(kc_tiler *t, int output) {
     int axes[KC_MAX_RANK], rank = kc_tiler_plain_axes(t, &kc_tiler_uncarried(t, kc_operand(t->source->last, output))->type, axes);
@@ -127,9 +159,10 @@ static void emit_some(kc_tiler *t, bool looped) {
     bool shared = kc_tiler_shares_memory(t);
     kc_change *changes = KC_NEW_ARRAY(t->pass->scratch, kc_change, n);
     for (int i = 0; shared && i < n; i++)
-        if (is_looped(t, i) == looped) changes[i] = change_of(t, i);
+        if (is_looped(t, i) == looped) changes[i] = change_of(t, i, 0);
     for (int i = 0; i < n; i++)
-        if (is_looped(t, i) == looped) emit_store(t, i, shared ? changes[i] : change_of(t, i));
+        for (int p = 0; p < part_count(t, i); p++)
+            if (is_looped(t, i) == looped) emit_store(t, i, p, shared ? changes[i] : change_of(t, i, p));
 }
 
 // Outputs of the parallel shape, then those of the whole space, in one loop over chunks where rows are long.
@@ -150,6 +183,7 @@ static bool tile_kernel(kc_pass_context *pass, kc_op *kernel) {
     kc_tiler_collapse(&t);
     start_body(&t);
     kc_tiler_find_carriers(&t);
+    kc_tiler_find_parts(&t);
     if (!kc_tiler_choose_axes(&t)) return false;
     kc_attr_set_expr(kernel, KC_ATTR_GRID, kc_tiler_steps(&t, false));
     kc_tiler_make_offsets(&t);

@@ -217,8 +217,14 @@ static void spread(kc_tiler *t, int first, int64_t budget, bool reduced) {
 static int tile_repeated(kc_tiler *t, int fast, int repeated, int64_t vector) {
     t->axes[fast].tile = smaller(THREADS_OF_A_MAP * vector, whole(t, fast));
     int64_t a_thread = smaller(ROWS_OF_VECTORS * vector, 2 * ELEMENTS_A_MAP_THREAD);
-    t->axes[repeated].tile = smaller(THREADS_OF_A_MAP * a_thread / t->axes[fast].tile, whole(t, repeated));
-    int warps = schedule_warps(t, t->axes[fast].tile * t->axes[repeated].tile, a_thread);
+    int64_t elements = t->axes[fast].tile;
+    for (int a = t->n_axes - 1; a >= 0 && elements < THREADS_OF_A_MAP * vector && tiled_axes(t) < KC_LAYOUT_MAX_RANK - 1; a--) {
+        if (a == fast || a == repeated) continue;
+        t->axes[a].tile = smaller(THREADS_OF_A_MAP * vector / elements, whole(t, a));
+        elements *= t->axes[a].tile;
+    }
+    t->axes[repeated].tile = smaller(THREADS_OF_A_MAP * a_thread / elements, whole(t, repeated));
+    int warps = schedule_warps(t, elements * t->axes[repeated].tile, a_thread);
     kc_tiler_walk(t, repeated, warps);
     return warps;
 }

@@ -22,12 +22,13 @@ void kc_tiler_find_carriers(kc_tiler *t) {
 
 kc_value *kc_tiler_uncarried(const kc_tiler *t, kc_value *result) {
     kc_op *op = carrier(t, result);
+    if (t->parted) return kc_operand(result->def, 0);
     return op ? kc_tiler_uncarried(t, kc_operand(op, 0)) : result;
 }
 
 int kc_tiler_result_axes(const kc_tiler *t, kc_value *result, int *axes) {
     kc_op *op = carrier(t, result);
-    if (!op) return kc_tiler_plain_axes(t, &result->type, axes);
+    if (!op) return kc_tiler_plain_axes(t, &kc_tiler_uncarried(t, result)->type, axes);
     int from[KC_MAX_RANK], rank = result->type.rank;
     kc_tiler_result_axes(t, kc_operand(op, 0), from);
     if (op->code == KC_OP_TRANSPOSE) {
@@ -87,7 +88,7 @@ int kc_tiler_result_coords(kc_tiler *t, kc_value *result, kc_coord *c) {
         memcpy(c, carry(t, op, from)->to, sizeof *c * (size_t)result->type.rank);
         return result->type.rank;
     }
-    int axes[KC_MAX_RANK], rank = kc_tiler_plain_axes(t, &result->type, axes);
+    int axes[KC_MAX_RANK], rank = kc_tiler_result_axes(t, result, axes);
     for (int d = 0; d < rank; d++) c[d] = axes[d] < 0 ? (kc_coord){0} : kc_tiler_axis_coord(t, axes[d]);
     return rank;
 }

@@ -68,6 +68,7 @@ typedef struct {
     const kc_expr *stride;    // tiles of the walked axis that a program takes
     kc_op *walk;              // the loop over them
     bool rows_whole;          // reduced axes fit one tile
+    bool parted;              // the results are concatenations of equal parts, and the space is that of a part
     kc_memo *memo;
     int n_memo, memo_capacity;
     kc_scalar_memo *scalars;
@@ -86,6 +87,7 @@ typedef struct {
 
 // ---- tile.c
 bool kc_tiler_shares_memory(const kc_tiler *); // an output may occupy an input's memory
+void kc_tiler_find_parts(kc_tiler *);          // sets `parted`
 
 // ---- tile_collapse.c: fewer axes, where memory allows; changes the tensor form
 void kc_tiler_collapse(kc_tiler *);

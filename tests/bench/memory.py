@@ -16,7 +16,12 @@ import numpy as np
 from kctest import Model, finish, test, rng
 
 NUMPY = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "i64": np.int64, "i32": np.int32, "i8": np.int8, "u8": np.uint8,
-         "bool": np.bool_}
+         "bool": np.bool_, "f8e4m3": np.uint8, "f8e5m2": np.uint8}
+BITS = {"i4": 4, "f4e2m1": 4}
+
+
+def size(t, elements):
+    return elements * BITS[t] // 8 if t in BITS else elements * NUMPY[t]().itemsize
 
 
 class Case:
@@ -32,6 +37,8 @@ class Case:
 
     def arrays(self):
         def fill(n, t, s):
+            if t in BITS:
+                return rng.integers(0, 256, s[:-1] + (s[-1] // 2,)).astype(np.uint8)  # packed
             if n in self.data:
                 return self.data[n].astype(NUMPY[t])
             if NUMPY[t] in (np.float64, np.float32, np.float16):
@@ -40,9 +47,8 @@ class Case:
         return {n: fill(n, t, s) for n, (t, s) in self.inputs.items()}
 
     def must_move(self):
-        size = lambda t: NUMPY[t]().itemsize
-        loads = sum(self.needed.get(n, int(np.prod(s))) * size(t) for n, (t, s) in self.inputs.items())
-        return loads + int(np.prod(self.output[1])) * size(self.output[0])
+        loads = sum(size(t, self.needed.get(n, int(np.prod(s)))) for n, (t, s) in self.inputs.items())
+        return loads + size(self.output[0], int(np.prod(self.output[1])))
 
 
 def cases():
@@ -102,6 +108,22 @@ def cases():
     yield Case("slice_sum", {"x": ("f32", (m, 2 * n))}, ("f32", (m,)), f"sum(slice(x, [0, {n}], [{m}, {2 * n}]), axis=1)", {"x": m * n})
     yield Case("gather_softmax", {"x": ("f32", (4096, n)), "i": ("i64", (512,))}, ("f32", (512, n)), "softmax(gather(x, i))", {"x": 512 * n}, {"i": taken})
     yield Case("transpose_softmax", {"x": ("f32", (n, m))}, ("f32", full), "softmax(transpose(x, [1, 0]))")
+    for rows, row in ((2048, 1024), (256, 8192), (16, 65536)):
+        yield Case(f"cumsum_{row}", {"x": ("f32", (rows, row))}, ("f32", (rows, row)), "cumsum(x, axis=1)")
+    yield Case("cumsum_f16", {"x": ("f16", (2048, 2048))}, ("f32", (2048, 2048)), "cumsum(x, axis=1)")
+    yield Case("cumsum_columns", {"x": ("f32", (64, 2048))}, ("f32", (64, 2048)), "cumsum(x, axis=0)")
+    yield Case("cumsum_deep_columns", {"x": ("f32", (2048, 512))}, ("f32", (2048, 512)), "cumsum(x, axis=0)")
+    yield Case("cumsum_scaled", {"x": ("f32", (2048, 1024))}, ("f32", (2048, 1024)), "cumsum(x, axis=1) / sum(x, axis=1, keepdims=true)")
+    yield Case("rope_f16", {"x": ("f16", (8, 2048, 128)), "c": ("f16", (2048, 64)), "s": ("f16", (2048, 64))}, ("f16", (8, 2048, 128)),
+               'cast(rope(x, c, s), "f16")')
+    yield Case("quantize_i8", {"x": ("f32", full), "s": ("f32", (m, n // 32))}, ("i8", full), 'quantize(x, s, block=32, dtype="i8")')
+    yield Case("quantize_f8", {"x": ("f16", full), "s": ("f32", (m, n // 32))}, ("f8e4m3", full), 'quantize(x, s, block=32, dtype="f8e4m3")')
+    yield Case("quantize_f4", {"x": ("f16", full), "s": ("f32", (m, n // 32))}, ("f4e2m1", full), 'quantize(x, s, block=32, dtype="f4e2m1")')
+    yield Case("dequantize_i8", {"x": ("i8", full), "s": ("f32", (m, n // 32))}, ("f32", full), "dequantize(x, s, block=32)")
+    yield Case("dequantize_i4", {"x": ("i4", full), "s": ("f16", (m, n // 32))}, ("f16", full), 'cast(dequantize(x, s, block=32), "f16")')
+    yield Case("cast_f32_f8", {"x": ("f32", full)}, ("f8e4m3", full), 'cast(x, "f8e4m3")')
+    yield Case("cast_f8_f16", {"x": ("f8e5m2", full)}, ("f16", full), 'cast(x, "f16")')
+    yield Case("transpose_i4", {"x": ("i4", full)}, ("i4", (n, m)), "transpose(x, [1, 0])")
     yield Case("softmax_heads", {"x": ("f32", (1024, 1024))}, ("f32", (16, 1024, 64)),
                "transpose(reshape(softmax(x), [1024, 16, 64]), [1, 0, 2])")
     yield Case("concat_rmsnorm", {"x": ("f32", (1024, 512)), "y": ("f32", (1024, 512)), "s": ("f32", (1024,))}, ("f32", (1024, 1024)),
