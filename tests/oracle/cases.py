@@ -9,6 +9,7 @@ are not contiguous. An output has its rule in addition; compare.py says what the
     {"rule": "exact", "open": mask?, "unsigned_zero": bool?}   {"rule": "ulp", "ulps": K, "low": array?}   {"rule": "bound", "bound": array or number}
 An array is [storage, start, shape] into the one array of that storage in the file; equal arrays are stored once.
 """
+
 import json, os, zipfile
 import numpy as np
 import elements
@@ -48,7 +49,12 @@ class Writer:
         """inputs: {name: argument()}; outputs: {name: want()}."""
         f = self.functions[function]
         assert list(inputs) == f["inputs"] and list(outputs) == f["outputs"], (function, list(inputs), list(outputs))
-        c = {"f": function, "t": tag, "i": {n: self.stored(x) for n, x in inputs.items()}, "o": {n: self.stored(x) for n, x in outputs.items()}}
+        c = {
+            "f": function,
+            "t": tag,
+            "i": {n: self.stored(x) for n, x in inputs.items()},
+            "o": {n: self.stored(x) for n, x in outputs.items()},
+        }
         self.cases.append(c | ({"d": dims} if dims else {}) | ({"n": list(sizes)} if sizes else {}))
 
     def stored(self, argument):
@@ -81,7 +87,7 @@ class Reader:
     def array(self, reference):
         kind, start, shape = reference
         count = int(np.prod(shape, dtype=np.int64))
-        return self.arrays[kind][start:start + count].reshape(shape)
+        return self.arrays[kind][start : start + count].reshape(shape)
 
     def argument(self, stored, n=None):
         """With arrays in place of references, cut to the first n."""
@@ -95,8 +101,13 @@ class Reader:
         for c in self.cases:
             for n in c.get("n", [None]):
                 tag = c["t"] + (f" n={n}" if n is not None else "")
-                yield (c["f"], tag, {k: self.argument(v, n) for k, v in c["i"].items()},
-                       {k: self.argument(v, n) for k, v in c["o"].items()}, c.get("d", {}))
+                yield (
+                    c["f"],
+                    tag,
+                    {k: self.argument(v, n) for k, v in c["i"].items()},
+                    {k: self.argument(v, n) for k, v in c["o"].items()},
+                    c.get("d", {}),
+                )
 
 
 def split_functions(text):
@@ -111,6 +122,7 @@ def split_functions(text):
 
 
 # ---- arguments
+
 
 def argument(t, stored, strides=None, offset=0):
     """A tensor, or for rank 0 a scalar; `stored` in the type's storage."""

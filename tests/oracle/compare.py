@@ -5,6 +5,7 @@ ulp     |got - exact| <= ulps * ulp(exact) in the type of computation, and half 
         A zero has the exact result's sign. Infinity stands for all values from the place on where the type rounds to it.
 bound   |got - want| <= bound, likewise; an infinite bound accepts anything.
 """
+
 import numpy as np
 import elements
 from elements import decode, is_float, overflow, ulp
@@ -78,6 +79,7 @@ def describe(o, got, good):
 
 
 # ---- the reference's bounds
+
 
 def reference_accepts(t, got, value, bound):
     """What `--check` says to `got`: runtime/kcrun/check.c."""

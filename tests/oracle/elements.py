@@ -3,14 +3,21 @@
 Storage: NumPy's own type where it has one, else the bits in the low end of an unsigned integer (i4: an int8). A tensor of
 a 4-bit type is packed two a byte, low nibble first, only where it goes to a device.
 """
+
 import numpy as np
 
 # name: storage, bits, exponent bits, mantissa bits, bias, what the top exponent means
 #   ieee: infinities and NaN; fn: NaN is all ones, no infinities; fnuz: NaN is -0, no infinities; finite: no NaN at all
 FLOATS = {
-    "f64": ("f8", 64, 11, 52, 1023, "ieee"), "f32": ("f4", 32, 8, 23, 127, "ieee"), "f16": ("f2", 16, 5, 10, 15, "ieee"),
-    "bf16": ("u2", 16, 8, 7, 127, "ieee"), "f8e4m3": ("u1", 8, 4, 3, 7, "fn"), "f8e5m2": ("u1", 8, 5, 2, 15, "ieee"),
-    "f8e4m3fnuz": ("u1", 8, 4, 3, 8, "fnuz"), "f8e5m2fnuz": ("u1", 8, 5, 2, 16, "fnuz"), "f8e8m0": ("u1", 8, 8, 0, 127, "e8m0"),
+    "f64": ("f8", 64, 11, 52, 1023, "ieee"),
+    "f32": ("f4", 32, 8, 23, 127, "ieee"),
+    "f16": ("f2", 16, 5, 10, 15, "ieee"),
+    "bf16": ("u2", 16, 8, 7, 127, "ieee"),
+    "f8e4m3": ("u1", 8, 4, 3, 7, "fn"),
+    "f8e5m2": ("u1", 8, 5, 2, 15, "ieee"),
+    "f8e4m3fnuz": ("u1", 8, 4, 3, 8, "fnuz"),
+    "f8e5m2fnuz": ("u1", 8, 5, 2, 16, "fnuz"),
+    "f8e8m0": ("u1", 8, 8, 0, 127, "e8m0"),
     "f4e2m1": ("u1", 4, 2, 1, 1, "finite"),
 }
 INTEGERS = {"i64": ("i8", 64), "i32": ("i4", 32), "i16": ("i2", 16), "i8": ("i1", 8), "u8": ("u1", 8), "i4": ("i1", 4), "bool": ("u1", 8)}
@@ -19,14 +26,36 @@ OLD = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool"]
 NEW = ["f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0", "f4e2m1", "i4"]
 
 
-def is_float(t): return t in FLOATS
-def storage(t): return np.dtype((FLOATS.get(t) or INTEGERS[t])[0])
-def bits(t): return (FLOATS.get(t) or INTEGERS[t])[1]
-def size_bits(t): return bits(t)
-def compute_type(t): return "f64" if t == "f64" else "f32"
-def least(t): return 0 if t in ("u8", "bool") else -(1 << bits(t) - 1)
-def most(t): return 1 if t == "bool" else (1 << bits(t)) - 1 if t == "u8" else (1 << bits(t) - 1) - 1
-def least_exponent(t): return (2 if t == "f8e8m0" else 1) - FLOATS[t][4] - (1 if t == "f8e8m0" else 0)
+def is_float(t):
+    return t in FLOATS
+
+
+def storage(t):
+    return np.dtype((FLOATS.get(t) or INTEGERS[t])[0])
+
+
+def bits(t):
+    return (FLOATS.get(t) or INTEGERS[t])[1]
+
+
+def size_bits(t):
+    return bits(t)
+
+
+def compute_type(t):
+    return "f64" if t == "f64" else "f32"
+
+
+def least(t):
+    return 0 if t in ("u8", "bool") else -(1 << bits(t) - 1)
+
+
+def most(t):
+    return 1 if t == "bool" else (1 << bits(t)) - 1 if t == "u8" else (1 << bits(t) - 1) - 1
+
+
+def least_exponent(t):
+    return (2 if t == "f8e8m0" else 1) - FLOATS[t][4] - (1 if t == "f8e8m0" else 0)
 
 
 def decode_table(t):
@@ -36,7 +65,9 @@ def decode_table(t):
     if kind == "e8m0":
         return np.where(pattern == 255, np.nan, np.ldexp(1.0, pattern - 127))
     exponent, mantissa = pattern >> m & (1 << e) - 1, pattern & (1 << m) - 1
-    size = np.where(exponent == 0, np.ldexp(mantissa.astype(float), 1 - bias - m), np.ldexp((mantissa + (1 << m)).astype(float), exponent - bias - m))
+    size = np.where(
+        exponent == 0, np.ldexp(mantissa.astype(float), 1 - bias - m), np.ldexp((mantissa + (1 << m)).astype(float), exponent - bias - m)
+    )
     value = np.where(pattern >> (e + m), -size, size)
     top = exponent == (1 << e) - 1
     if kind == "ieee":
@@ -104,7 +135,7 @@ def encode(t, x):
     result = patterns[found]
     kind, width = FLOATS[t][5], FLOATS[t][1]
     if t == "bf16":
-        result = np.where(size >= overflow(t), 0x7f80, result)
+        result = np.where(size >= overflow(t), 0x7F80, result)
     if kind == "e8m0":
         result = np.where(np.isnan(x) | ((x < 0)), 255, result)
     else:
@@ -112,7 +143,9 @@ def encode(t, x):
         result = np.where(negative, result | sign, result)
         if kind == "fnuz":
             result = np.where(result == sign, 0, result)  # no -0
-        nan = {"ieee": ((1 << FLOATS[t][2]) - 1 << FLOATS[t][3]) | 1 << max(FLOATS[t][3] - 1, 0), "fn": 0x7f, "fnuz": 0x80, "finite": 0x7}[kind]
+        nan = {"ieee": ((1 << FLOATS[t][2]) - 1 << FLOATS[t][3]) | 1 << max(FLOATS[t][3] - 1, 0), "fn": 0x7F, "fnuz": 0x80, "finite": 0x7}[
+            kind
+        ]
         result = np.where(np.isnan(x), nan, result)
     return result.astype(storage(t))
 

@@ -2,6 +2,7 @@
 """Writes data/ anew: generate.py [FAMILY...]. Needs numpy >= 2, scipy and mpmath (README.md).
 
 generate.py --formats compares elements.py with ml_dtypes instead."""
+
 import importlib, os, sys, time
 
 sys.dont_write_bytecode = True

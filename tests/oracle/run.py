@@ -8,6 +8,7 @@ Checked for each output of each case, README.md says why:
   - nothing outside the output is written (gaps between strides, bytes around);
   - `ref`'s bound accepts every right result that the data knows, and is finite where the result is defined.
 """
+
 import argparse, fnmatch, os, re, subprocess, sys, tempfile, time
 import numpy as np
 
@@ -24,6 +25,7 @@ np.seterr(all="ignore")
 
 
 # ---- arguments in memory
+
 
 def place(argument):
     """(shape, strides, first, total) in elements."""
@@ -89,10 +91,11 @@ class Results:
     def blob(self):
         n = self.word()
         start, self.at = self.at, self.at + n + -n % 8
-        return self.data[start:start + n]
+        return self.data[start : start + n]
 
 
 # ---- one family
+
 
 class Run:
     def __init__(self, options, family, work):
@@ -120,15 +123,18 @@ class Run:
         path = f"{self.work}/{self.family}.yaml"
         with open(path, "w") as f:
             f.write(f"kc: 1\nmodule: {self.family}\nfunctions:\n" + "".join("\n".join(self.data.texts[n]) + "\n" for n in names))
-        p = subprocess.run([f"{self.o.build}/bin/kc", "build", path, "--target", f"cuda:{arch}", "--images", "ptx", "-j", "2", "-o", package],
-                           capture_output=True, text=True)
+        p = subprocess.run(
+            [f"{self.o.build}/bin/kc", "build", path, "--target", f"cuda:{arch}", "--images", "ptx", "-j", "2", "-o", package],
+            capture_output=True,
+            text=True,
+        )
         return p.returncode, p.stderr
 
     def check_refused(self, arch):
         """Each function of refused.txt is refused, in the words given there, at a place inside it."""
         names = list(self.refused)
         for i in range(0, len(names), BATCH):
-            self.check_batch(arch, names[i:i + BATCH])
+            self.check_batch(arch, names[i : i + BATCH])
 
     def check_batch(self, arch, names):
         status, message = self.kc(names, arch, f"{self.work}/refused.kcb")
@@ -165,11 +171,19 @@ class Run:
             found = {}
             for output, o in outputs.items():
                 memory = results.blob()
-                extra = tuple(np.frombuffer(results.blob(), np.float64).reshape(o["a"].shape) for _ in range(2)) if device == "ref" and status == 0 else None
+                extra = (
+                    tuple(np.frombuffer(results.blob(), np.float64).reshape(o["a"].shape) for _ in range(2))
+                    if device == "ref" and status == 0
+                    else None
+                )
                 if device == "ref" and status != 0:
                     results.blob(), results.blob()
                 self.checked += 1
-                problem = self.verdict(o, memory, extra or (reference[i].get(output) if reference else None), device == "ref") if status == 0 else message
+                problem = (
+                    self.verdict(o, memory, extra or (reference[i].get(output) if reference else None), device == "ref")
+                    if status == 0
+                    else message
+                )
                 if problem:
                     self.problem(f"{name}.{output}", f"{device}, {tag}: {problem}")
                 found[output] = extra
@@ -248,8 +262,23 @@ def read_refused(family):
 
 def compile_launcher(build, work):
     out = f"{work}/launch"
-    subprocess.run([*os.environ.get("CC", "cc").split(), *os.environ.get("CFLAGS", "").split(), "-std=c11", "-O1", f"-I{HERE}/../..", f"{HERE}/launch.c", "-o", out,
-                    f"{build}/lib/libkcrt.a", "-ldl", "-lpthread", "-lm"], check=True)
+    subprocess.run(
+        [
+            *os.environ.get("CC", "cc").split(),
+            *os.environ.get("CFLAGS", "").split(),
+            "-std=c11",
+            "-O1",
+            f"-I{HERE}/../..",
+            f"{HERE}/launch.c",
+            "-o",
+            out,
+            f"{build}/lib/libkcrt.a",
+            "-ldl",
+            "-lpthread",
+            "-lm",
+        ],
+        check=True,
+    )
     return out
 
 

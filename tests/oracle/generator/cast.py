@@ -3,9 +3,10 @@
 LANGUAGE wins over NumPy and ml_dtypes: floats to integers truncate and saturate and NaN is 0 (C leaves that open, and NumPy with
 it); floats to f8 and f4 saturate (ml_dtypes gives NaN or infinity); every cast rounds once (ml_dtypes goes from f64 through f32,
 which rounds twice); f8e8m0 has no zero (its least value stands for it), gives NaN for negative values, and ties go up."""
+
 import numpy as np
 from cases import Writer, argument, exact
-from elements import bits, decode, encode, is_float, largest, least, most, storage, FLOATS, NATIVE, NEW, OLD
+from elements import bits, decode, encode, is_float, least, most, storage, FLOATS, NATIVE, NEW, OLD
 from generator.values import floats, integers
 
 ALL = OLD + NEW
@@ -20,7 +21,10 @@ def halfway(t, to, count, rng):
             low = patterns.astype(np.uint32).view(np.float32).astype(np.float64)
             high = (patterns + 1).astype(np.uint32).view(np.float32).astype(np.float64)
         else:
-            table = decode(to, np.arange(1 << width).astype(storage(to)) if to not in NATIVE else np.arange(1 << width).astype(np.uint16).view(np.float16))
+            table = decode(
+                to,
+                np.arange(1 << width).astype(storage(to)) if to not in NATIVE else np.arange(1 << width).astype(np.uint16).view(np.float16),
+            )
             low, high = table[patterns], table[np.minimum(patterns + 1, (1 << width) - 1)]
         middle = (low + high) / 2
     middle = middle[np.isfinite(middle)]
@@ -38,11 +42,41 @@ def sources(t):
     if t == "bool":
         return np.array([0, 1, 1, 0], np.uint8)
     if not is_float(t):
-        extra = [2**24 + 1, 2**24 + 3, -(2**24) - 1, 2**53 + 1, 2**53 + 3, 65519, 65520, 65535, 2049, 2051, 257, 259, 2**31, -(2**31) - 1, 127, 128, 247, 248, 463, 464, 465, 57344, 61440, 17, 19, -17,
-                 (1 << 61) + (1 << 37), (1 << 61) + (1 << 37) + 1, (1 << 61) + (3 << 37), (1 << 61) + (1 << 37) - 1]  # halves of f32 in i64, and next to them
+        extra = [
+            2**24 + 1,
+            2**24 + 3,
+            -(2**24) - 1,
+            2**53 + 1,
+            2**53 + 3,
+            65519,
+            65520,
+            65535,
+            2049,
+            2051,
+            257,
+            259,
+            2**31,
+            -(2**31) - 1,
+            127,
+            128,
+            247,
+            248,
+            463,
+            464,
+            465,
+            57344,
+            61440,
+            17,
+            19,
+            -17,
+            (1 << 61) + (1 << 37),
+            (1 << 61) + (1 << 37) + 1,
+            (1 << 61) + (3 << 37),
+            (1 << 61) + (1 << 37) - 1,
+        ]  # halves of f32 in i64, and next to them
         extra += [(1 << 60) + (1 << k) + d for k in (52, 53, 49, 50) for d in (-1, 0, 1)]
         x = np.concatenate([integers(t, 100), np.array([v for v in extra if least(t) <= v <= most(t)], storage(t))])
-        return x[:len(x) // 2 * 2]
+        return x[: len(x) // 2 * 2]
     parts = [floats(t, 120, 12)]
     shorter = [s for s in FLOATS if bits(s) < bits(t)]
     for s in shorter:
@@ -54,7 +88,7 @@ def sources(t):
     edge = np.array([2.0**k + d for k in (3, 7, 8, 15, 31, 63) for d in (-1, -0.5, -0.25, 0, 0.5, 1)])
     parts += [encode(t, edge), encode(t, -edge)]
     x = np.concatenate(parts)
-    return x[:len(x) // 2 * 2]
+    return x[: len(x) // 2 * 2]
 
 
 def odd_float64(x):
@@ -83,8 +117,10 @@ def cast(a, b, x):
         return encode(b, v), open_
     if is_float(a):
         v = decode(a, x)
-        inside = np.where(np.isfinite(v), np.clip(np.trunc(v), -2.0**62, 2.0**62), 0).astype(np.int64)
-        inside = np.where(np.isfinite(v) & (np.abs(v) > 2.0**62) & (np.abs(v) < 2.0**63), np.where(np.abs(v) < 2.0**63, v, 0).astype(np.int64), inside)
+        inside = np.where(np.isfinite(v), np.clip(np.trunc(v), -(2.0**62), 2.0**62), 0).astype(np.int64)
+        inside = np.where(
+            np.isfinite(v) & (np.abs(v) > 2.0**62) & (np.abs(v) < 2.0**63), np.where(np.abs(v) < 2.0**63, v, 0).astype(np.int64), inside
+        )
         r = [0 if np.isnan(f) else least(b) if f <= least(b) else most(b) if f >= most(b) else int(i) for f, i in zip(v, inside)]
         return np.array(r, storage(b)), open_
     if is_float(b):
@@ -97,7 +133,9 @@ def cast(a, b, x):
 
 def one(w, name, a, targets, x):
     dims = "{N: {multiple_of: 2}}" if any(bits(t) == 4 for t in [a, *targets]) else None
-    w.function(name, {"x": f"{a}[N]"}, {f"to_{t}": f"{t}[N]" for t in targets}, "\n".join(f'to_{t} = cast(x, "{t}")' for t in targets), dims=dims)
+    w.function(
+        name, {"x": f"{a}[N]"}, {f"to_{t}": f"{t}[N]" for t in targets}, "\n".join(f'to_{t} = cast(x, "{t}")' for t in targets), dims=dims
+    )
     wants = {}
     for t in targets:
         r, open_ = cast(a, t, x)

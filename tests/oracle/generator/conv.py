@@ -1,12 +1,14 @@
 """conv2d by scipy.signal.correlate2d: NCHW and OIHW, strides, paddings, dilations, groups; types; sizes around tiles."""
+
 import numpy as np
 import scipy.signal
 from cases import Writer, argument, bound, exact
-from elements import FLOATS, compute_type, decode, encode, is_float, storage
+from elements import compute_type, decode, encode, is_float, storage
 from generator.values import small
 
 
-def pair(x): return (x, x) if isinstance(x, int) else tuple(x)
+def pair(x):
+    return (x, x) if isinstance(x, int) else tuple(x)
 
 
 def conv(x, k, stride=1, padding=0, dilation=1, groups=1):
@@ -43,7 +45,12 @@ def form(w, name, t, x, k, options=None, dims=None, shapes=(), out=None):
         a, b = small(t, p, 3), small(t, q, 5)
         value = lambda v: decode(t, v) if is_float(t) else v.astype(np.float64)
         r = conv(value(a), value(b), **options)
-        w.case(name, "x".join(map(str, p)) + " " + "x".join(map(str, q)), {"x": argument(t, a), "w": argument(t, b)}, {"y": exact(c, encode(c, r) if is_float(c) else r.astype(storage(c)), unsigned_zero=True)})
+        w.case(
+            name,
+            "x".join(map(str, p)) + " " + "x".join(map(str, q)),
+            {"x": argument(t, a), "w": argument(t, b)},
+            {"y": exact(c, encode(c, r) if is_float(c) else r.astype(storage(c)), unsigned_zero=True)},
+        )
 
 
 def write():
@@ -51,27 +58,86 @@ def write():
     plain = [((2, 3, 7, 6), (4, 3, 3, 3)), ((1, 1, 7, 6), (1, 1, 3, 3)), ((1, 17, 7, 6), (33, 17, 3, 3)), ((0, 2, 7, 6), (3, 2, 3, 3))]
     for t in ("f32", "f16", "bf16", "f64", "i8", "u8"):
         form(w, f"plain_{t}", t, "[N, C, 7, 6]", "[O, C, 3, 3]", shapes=plain if t in ("f32", "f16") else plain[:2])
-    for k, (size, kernel, options) in enumerate([((9, 8), (3, 3), {"padding": 1}), ((9, 8), (3, 2), {"stride": 2}), ((9, 8), (2, 3), {"stride": [2, 3], "padding": [1, 2]}), ((9, 8), (3, 3), {"dilation": 2}),
-                                                  ((9, 8), (2, 2), {"dilation": [1, 3], "padding": [2, 0]}), ((9, 8), (3, 3), {"padding": [[0, 1], [2, 0]]}), ((5, 5), (5, 5), {}), ((5, 5), (1, 1), {"stride": 3}), ((1, 1), (1, 1), {}),
-                                                  ((4, 4), (3, 3), {"stride": 2, "padding": 1, "dilation": 1}), ((1, 17), (1, 4), {}), ((17, 1), (4, 1), {"padding": [3, 0]}), ((6, 6), (3, 3), {"padding": 4})]):
-        form(w, f"options_{k}", "f32", f"[N, C, {size[0]}, {size[1]}]", f"[O, C, {kernel[0]}, {kernel[1]}]", options, shapes=[((2, 3, *size), (5, 3, *kernel)), ((1, 1, *size), (1, 1, *kernel)), ((1, 16, *size), (9, 16, *kernel))])
-    form(w, "groups_2", "f32", "[N, 6, 5, 5]", "[4, 3, 3, 3]", {"groups": 2, "padding": 1}, shapes=[((2, 6, 5, 5), (4, 3, 3, 3)), ((1, 6, 5, 5), (4, 3, 3, 3))])
+    for k, (size, kernel, options) in enumerate(
+        [
+            ((9, 8), (3, 3), {"padding": 1}),
+            ((9, 8), (3, 2), {"stride": 2}),
+            ((9, 8), (2, 3), {"stride": [2, 3], "padding": [1, 2]}),
+            ((9, 8), (3, 3), {"dilation": 2}),
+            ((9, 8), (2, 2), {"dilation": [1, 3], "padding": [2, 0]}),
+            ((9, 8), (3, 3), {"padding": [[0, 1], [2, 0]]}),
+            ((5, 5), (5, 5), {}),
+            ((5, 5), (1, 1), {"stride": 3}),
+            ((1, 1), (1, 1), {}),
+            ((4, 4), (3, 3), {"stride": 2, "padding": 1, "dilation": 1}),
+            ((1, 17), (1, 4), {}),
+            ((17, 1), (4, 1), {"padding": [3, 0]}),
+            ((6, 6), (3, 3), {"padding": 4}),
+        ]
+    ):
+        form(
+            w,
+            f"options_{k}",
+            "f32",
+            f"[N, C, {size[0]}, {size[1]}]",
+            f"[O, C, {kernel[0]}, {kernel[1]}]",
+            options,
+            shapes=[((2, 3, *size), (5, 3, *kernel)), ((1, 1, *size), (1, 1, *kernel)), ((1, 16, *size), (9, 16, *kernel))],
+        )
+    form(
+        w,
+        "groups_2",
+        "f32",
+        "[N, 6, 5, 5]",
+        "[4, 3, 3, 3]",
+        {"groups": 2, "padding": 1},
+        shapes=[((2, 6, 5, 5), (4, 3, 3, 3)), ((1, 6, 5, 5), (4, 3, 3, 3))],
+    )
     form(w, "depthwise", "f16", "[N, 8, 6, 7]", "[8, 1, 3, 3]", {"groups": 8, "padding": 1}, shapes=[((2, 8, 6, 7), (8, 1, 3, 3))])
     form(w, "multiplier", "f32", "[N, 3, 6, 7]", "[6, 1, 2, 2]", {"groups": 3}, shapes=[((2, 3, 6, 7), (6, 1, 2, 2))])
-    w.function("symbolic", {"x": "f32[N, C, H, W]", "w": "f32[O, C, 3, 3]"}, {"y": "f32[N, O, H, W]"}, "y = conv2d(x, w, padding=1)", dims="{H: {min: 1}, W: {min: 1}}")
-    w.function("symbolic_valid", {"x": "f16[N, C, H, W]", "w": "f16[O, C, 3, 2]"}, {"y": "f16[N, O, H - 2, W - 1]"}, "y = conv2d(x, w)", dims="{H: {min: 3}, W: {min: 2}}")
+    w.function(
+        "symbolic",
+        {"x": "f32[N, C, H, W]", "w": "f32[O, C, 3, 3]"},
+        {"y": "f32[N, O, H, W]"},
+        "y = conv2d(x, w, padding=1)",
+        dims="{H: {min: 1}, W: {min: 1}}",
+    )
+    w.function(
+        "symbolic_valid",
+        {"x": "f16[N, C, H, W]", "w": "f16[O, C, 3, 2]"},
+        {"y": "f16[N, O, H - 2, W - 1]"},
+        "y = conv2d(x, w)",
+        dims="{H: {min: 3}, W: {min: 2}}",
+    )
     for p, o in [((1, 2, 1, 1), 3), ((2, 3, 5, 4), 2), ((1, 4, 17, 16), 5), ((1, 1, 33, 3), 1), ((3, 2, 4, 65), 2)]:
         a, b = small("f32", p, 1), small("f32", (o, p[1], 3, 3), 2)
-        w.case("symbolic", "x".join(map(str, p)), {"x": argument("f32", a), "w": argument("f32", b)}, {"y": exact("f32", conv(a.astype(float), b.astype(float), padding=1).astype(np.float32), unsigned_zero=True)})
+        w.case(
+            "symbolic",
+            "x".join(map(str, p)),
+            {"x": argument("f32", a), "w": argument("f32", b)},
+            {"y": exact("f32", conv(a.astype(float), b.astype(float), padding=1).astype(np.float32), unsigned_zero=True)},
+        )
         if p[2] >= 3:
             a, b = a.astype(np.float16), small("f16", (o, p[1], 3, 2), 2)
-            w.case("symbolic_valid", "x".join(map(str, p)), {"x": argument("f16", a), "w": argument("f16", b)}, {"y": exact("f16", conv(a.astype(float), b.astype(float)).astype(np.float16), unsigned_zero=True)})
+            w.case(
+                "symbolic_valid",
+                "x".join(map(str, p)),
+                {"x": argument("f16", a), "w": argument("f16", b)},
+                {"y": exact("f16", conv(a.astype(float), b.astype(float)).astype(np.float16), unsigned_zero=True)},
+            )
     rng = np.random.default_rng(61)
     for t in ("f32", "f16"):
         a, b = encode(t, rng.standard_normal((1, 5, 7, 6))), encode(t, rng.standard_normal((3, 5, 3, 3)))
         p, q = decode(t, a), decode(t, b)
         # 45 products and the zeros of the padding; twice the half ulp below f32, as for matmul
         u, k = 2.0**-24 * (1 if t == "f32" else 2), 45
-        w.function(f"ordinary_{t}", {"x": f"{t}[N, C, 7, 6]", "w": f"{t}[O, C, 3, 3]"}, {"y": "f32[N, O, 7, 6]"}, "y = conv2d(x, w, padding=1)")
-        w.case(f"ordinary_{t}", "", {"x": argument(t, a), "w": argument(t, b)}, {"y": bound("f32", conv(p, q, padding=1), k * u / (1 - k * u) * conv(np.abs(p), np.abs(q), padding=1))})
+        w.function(
+            f"ordinary_{t}", {"x": f"{t}[N, C, 7, 6]", "w": f"{t}[O, C, 3, 3]"}, {"y": "f32[N, O, 7, 6]"}, "y = conv2d(x, w, padding=1)"
+        )
+        w.case(
+            f"ordinary_{t}",
+            "",
+            {"x": argument(t, a), "w": argument(t, b)},
+            {"y": bound("f32", conv(p, q, padding=1), k * u / (1 - k * u) * conv(np.abs(p), np.abs(q), padding=1))},
+        )
     w.save()

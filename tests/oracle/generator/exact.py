@@ -1,17 +1,24 @@
 """Exact results by mpmath, and intervals that hold every result LANGUAGE allows."""
+
 import mpmath
 import numpy as np
 import scipy.special
-from elements import largest, least_exponent, overflow, ulp, FLOATS
+from elements import largest, overflow, ulp, FLOATS
 
 mpmath.mp.prec = 140
 M = mpmath.mp
 
 FUNCTIONS = {  # mpmath's function, NumPy's for zeros, infinities and NaN, ulps of LANGUAGE (None: correctly rounded)
-    "sqrt": (M.sqrt, np.sqrt, None), "rsqrt": (lambda x: 1 / M.sqrt(x), lambda x: 1 / np.sqrt(x), 2),
-    "exp": (M.exp, np.exp, 2), "exp2": (lambda x: M.power(2, x), np.exp2, 2), "log": (M.log, np.log, 2),
-    "log2": (lambda x: M.log(x) / M.log(2), np.log2, 2), "sin": (M.sin, np.sin, 4), "cos": (M.cos, np.cos, 4),
-    "tanh": (M.tanh, np.tanh, 4), "erf": (M.erf, scipy.special.erf, 4),
+    "sqrt": (M.sqrt, np.sqrt, None),
+    "rsqrt": (lambda x: 1 / M.sqrt(x), lambda x: 1 / np.sqrt(x), 2),
+    "exp": (M.exp, np.exp, 2),
+    "exp2": (lambda x: M.power(2, x), np.exp2, 2),
+    "log": (M.log, np.log, 2),
+    "log2": (lambda x: M.log(x) / M.log(2), np.log2, 2),
+    "sin": (M.sin, np.sin, 4),
+    "cos": (M.cos, np.cos, 4),
+    "tanh": (M.tanh, np.tanh, 4),
+    "erf": (M.erf, scipy.special.erf, 4),
 }
 
 
@@ -77,7 +84,7 @@ class Interval:
     def rounded(self, ulps):
         """Widened by the op's own error; ulps = 0.5: correctly rounded, so an interval's ends may be rounded outwards."""
         with np.errstate(all="ignore"):
-            slack = [ulps * ulp(self.t, x) * (1 + 2.0**-20) + np.abs(x) * np.longdouble(2)**-60 for x in (self.low, self.high)]
+            slack = [ulps * ulp(self.t, x) * (1 + 2.0**-20) + np.abs(x) * np.longdouble(2) ** -60 for x in (self.low, self.high)]
             low, high = self.low - np.where(np.isfinite(self.low), slack[0], 0), self.high + np.where(np.isfinite(self.high), slack[1], 0)
             limit = overflow(self.t) if self.t != "f64" else np.longdouble(largest("f64"))
             low, high = np.where(low <= -limit, -np.inf, low), np.where(high >= limit, np.inf, high)

@@ -2,9 +2,10 @@
 
 The bound of each element is an interval through the definition of docs/OPS.md, in which every step rounds as the language allows;
 sums may take any order."""
+
 import numpy as np
 from cases import Writer, argument, bound
-from elements import compute_type, decode, encode, FLOATS, largest
+from elements import compute_type, decode, encode, largest
 from generator.exact import Interval
 
 C = {"f64": np.longdouble, "f32": np.longdouble}
@@ -83,8 +84,12 @@ def functions(w, name, t, shape, axis, out=None, eps=""):
     c = out or compute_type(t)
     n = shape.strip("[]").split(", ")[axis]
     text = "" if axis == -1 and not eps else f", axis={axis}"
-    w.function(name, {"x": t + shape, "s": f"{t}[{n}]", "b": f"{t}[{n}]"}, {k: c + shape for k in ("p", "q", "l", "r")},
-               f"p = softmax(x{text})\nq = log_softmax(x{text})\nl = layernorm(x, s, b{text}{eps})\nr = rmsnorm(x, s{text}{eps})")
+    w.function(
+        name,
+        {"x": t + shape, "s": f"{t}[{n}]", "b": f"{t}[{n}]"},
+        {k: c + shape for k in ("p", "q", "l", "r")},
+        f"p = softmax(x{text})\nq = log_softmax(x{text})\nl = layernorm(x, s, b{text}{eps})\nr = rmsnorm(x, s{text}{eps})",
+    )
 
 
 def case(w, name, tag, t, x, axis, out=None, eps=None):
@@ -96,8 +101,17 @@ def case(w, name, tag, t, x, axis, out=None, eps=None):
     e = {} if eps is None else {"eps": eps}
     o = out or c
     with np.errstate(all="ignore"):
-        w.case(name, tag, {"x": argument(t, x), "s": argument(t, s), "b": argument(t, b)}, {"p": bound(o, *softmax(v, axis, c)), "q": bound(o, *log_softmax(v, axis, c)),
-               "l": bound(o, *layernorm(v, sv, bv, axis, c, **e)), "r": bound(o, *rmsnorm(v, sv, axis, c, **e))})
+        w.case(
+            name,
+            tag,
+            {"x": argument(t, x), "s": argument(t, s), "b": argument(t, b)},
+            {
+                "p": bound(o, *softmax(v, axis, c)),
+                "q": bound(o, *log_softmax(v, axis, c)),
+                "l": bound(o, *layernorm(v, sv, bv, axis, c, **e)),
+                "r": bound(o, *rmsnorm(v, sv, axis, c, **e)),
+            },
+        )
 
 
 def values(shape, seed, size=3):
@@ -108,8 +122,23 @@ def values(shape, seed, size=3):
 def special(t):
     inf, nan = np.inf, np.nan
     big = largest(t)
-    rows = [[-inf] * 6, [1, nan, 2, 3, 4, 5], [inf, 1, 2, 3, 4, 5], [-inf, 1, 2, 3, -inf, 5], [big / 2] * 6, [big / 4, 0, 1, 2, 3, 4], [-1e4, 1e4, 0, 50, -50, 1], [0.0] * 6, [5.0] * 6, [-0.0, 0.0, 0, 0, 0, 0], [88, -88, 0, 1, -1, 100],
-            [-104, 0, -100, -90, -87, -200], [1e-3, 2e-3, 1e-3, 3e-3, 1e-3, 0], [1e-20, -1e-20, 0, 0, 1e-20, 0], [1000, 1001, 1002, 999, 1000, 1001]]
+    rows = [
+        [-inf] * 6,
+        [1, nan, 2, 3, 4, 5],
+        [inf, 1, 2, 3, 4, 5],
+        [-inf, 1, 2, 3, -inf, 5],
+        [big / 2] * 6,
+        [big / 4, 0, 1, 2, 3, 4],
+        [-1e4, 1e4, 0, 50, -50, 1],
+        [0.0] * 6,
+        [5.0] * 6,
+        [-0.0, 0.0, 0, 0, 0, 0],
+        [88, -88, 0, 1, -1, 100],
+        [-104, 0, -100, -90, -87, -200],
+        [1e-3, 2e-3, 1e-3, 3e-3, 1e-3, 0],
+        [1e-20, -1e-20, 0, 0, 1e-20, 0],
+        [1000, 1001, 1002, 999, 1000, 1001],
+    ]
     return encode(t, np.array(rows, np.float64))
 
 
@@ -121,6 +150,8 @@ def write():
             rows = 2 if n > 130 else 4
             case(w, f"last_{t}", f"{rows}x{n}", t, encode(t, values((rows, n), n)), -1)
         case(w, f"last_{t}", "special", t, special(t), -1)
+        n = np.arange(5003)  # a row in a loop; regular, so that it packs
+        case(w, f"last_{t}", "1x5003", t, encode(t, ((n * 5 + n // 7 * 3) % 33 - 16)[None] * 0.25), -1)
         if t == "f32":
             for shape in [(0, 7), (3, 0)]:
                 case(w, f"last_{t}", "x".join(map(str, shape)), t, np.zeros(shape, np.float32), -1)
