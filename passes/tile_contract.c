@@ -16,6 +16,12 @@ static kc_value *zero_outside(kc_tiler *t, kc_value *v, kc_value *mask) {
     return kc_build_elementwise(&t->build, KC_OP_SELECT, 3, (kc_value *[]){mask, v, zero});
 }
 
+// f8e8m0 has no zero; wider, its elements are the same.
+static kc_value *with_zero(kc_tiler *t, kc_value *v) {
+    bool lacks = kc_dtype_is_float(v->type.elem) && kc_dtype_round(v->type.elem, 0) != 0;
+    return lacks ? kc_build_cast(&t->build, v, kc_dtype_compute(v->type.elem)) : v;
+}
+
 static unsigned axes_along(const kc_coord *c, unsigned dims) {
     unsigned axes = 0;
     for (int d = 0; d < KC_MAX_RANK; d++)
@@ -29,7 +35,7 @@ static kc_value *emit_factor(kc_tiler *t, kc_op *op, int i, const kc_coord *c, i
     kc_factor factor = map->factor(t, op, i, c, kc_tiler_axis_coord(t, k));
     kc_value *inside = predicate;
     if (factor.predicate) inside = inside ? kc_build_binary(&t->build, KC_OP_AND, inside, factor.predicate) : factor.predicate;
-    kc_value *v = kc_tiler_emit(t, factor.value, factor.at, inside);
+    kc_value *v = with_zero(t, kc_tiler_emit(t, factor.value, factor.at, inside));
     v = kc_tiler_widen(t, v, axes_along(c, map->own(&kc_result(op, 0)->type, i)) | 1u << k);
     return zero_outside(t, v, kc_tiler_mask(t, 1u << k, factor.predicate));
 }

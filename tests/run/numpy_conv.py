@@ -305,11 +305,15 @@ def check_around():
 # ---- special values: padding is zeros that are multiplied
 
 def check_special():
-    model = Model({"f": fixed((1, 1, 3, 3), (2, 1, 3, 3), {"padding": 1}), "g": fixed((1, 3, 3, 3), (2, 3, 2, 2), {})}, "special")
+    model = Model({"f": fixed((1, 1, 3, 3), (2, 1, 3, 3), {"padding": 1}), "g": fixed((1, 3, 3, 3), (2, 3, 2, 2), {}),
+                   "e": fixed((1, 2, 4, 3), (3, 2, 3, 3), {"padding": 1}, "f8e8m0")}, "special")
     x, w = np.ones((1, 1, 3, 3), np.float32), np.ones((2, 1, 3, 3), np.float32)
     w[0, 0, 0, 0], x[0, 0, 1, 1] = np.inf, np.nan
     with np.errstate(invalid="ignore"):
         compare("conv2d with infinite weights over padding", model, "f", {"x": x, "w": w}, {"y": conv(x, w, padding=1)}, np.inf)
+    x, w = np.full((1, 2, 4, 3), 2, np.uint8), np.full((3, 2, 3, 3), 127, np.uint8)  # 2**-125 and 1; this type has no zero
+    compare("conv2d of f8e8m0 over padding", model, "e", {"x": x.view("V1"), "w": w.view("V1")},
+            {"y": conv(np.full(x.shape, 2.0**-125), np.ones(w.shape), padding=1)})
     x, w = random((1, 3, 3, 3)), random((2, 3, 2, 2))
     x[0, 0, 0, 0], w[1, 2, 1, 1] = np.inf, -np.inf
     with np.errstate(invalid="ignore"):
