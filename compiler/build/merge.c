@@ -13,6 +13,10 @@ typedef struct {
     const char *text;
     const char *who; // "f for cuda:sm_80"; only for entries without a place
     int others;      // how many more tasks said the same
+    kc_loc of;       // where the function stands in the file
+    const char *in;  // the functions there that said it, with commas
+    const char *last;
+    int n_in;
 } entry;
 
 typedef struct {
@@ -42,6 +46,29 @@ static void append(merger *m, entry e) {
     m->entries[m->n++] = e;
 }
 
+// Instances of a function, one for each element type, stand at one place: not all may be wrong.
+static void note_instance(merger *m, entry *e, const kc_task *task) {
+    bool other = task->loc.line != e->of.line || task->loc.column != e->of.column;
+    if (!task->function || other || (e->last && !strcmp(e->last, task->function))) return;
+    e->in = e->n_in++ ? kc_arena_printf(m->run->arena, "%s, %s", e->in, task->function)
+                      : task->function;
+    e->last = task->function;
+}
+
+static int count_instances(const kc_build_run *run, kc_loc of) {
+    int n = 0;
+    const char *last = "";
+    for (int i = 0; i < run->n_tasks; i++) {
+        const kc_task *task = &run->tasks[i];
+        if (!task->function || task->loc.line != of.line || task->loc.column != of.column ||
+            !strcmp(task->function, last))
+            continue;
+        last = task->function;
+        n++;
+    }
+    return n;
+}
+
 // Returns whether the entry is new. Notes follow what they belong to, so they are never looked up
 // by themselves.
 static bool add(merger *m, const kc_task *task, kc_severity severity, kc_loc loc,
@@ -49,10 +76,16 @@ static bool add(merger *m, const kc_task *task, kc_severity severity, kc_loc loc
     entry *present = severity == KC_NOTE ? NULL : find(m, severity, loc, text);
     if (present) {
         present->others++;
+        note_instance(m, present, task);
         return false;
     }
     const char *who = loc.line ? NULL : kc_task_name(m->run->arena, task);
-    append(m, (entry){severity, loc, kc_arena_strdup(m->run->arena, text), who, 0});
+    append(m, (entry){.severity = severity,
+                      .loc = loc,
+                      .text = kc_arena_strdup(m->run->arena, text),
+                      .who = who,
+                      .of = task->loc});
+    if (severity != KC_NOTE && loc.line) note_instance(m, &m->entries[m->n - 1], task);
     return true;
 }
 
@@ -108,11 +141,13 @@ static void add_fault(merger *m, const kc_task *task, const kc_task_result *resu
         kc_arena_printf(arena, "a fault inside kc while compiling %s, in %s: %s%s%s%s",
                         kc_task_name(arena, task), result->stage ? result->stage : "the start",
                         result->fault, *said ? " (" : "", said, *said ? ")" : "");
-    append(m, (entry){KC_ERROR, task->loc, text, NULL, 0});
+    append(m, (entry){.severity = KC_ERROR, .loc = task->loc, .text = text});
 }
 
 static void report(kc_build_run *run, const entry *e) {
-    if (!e->who) kc_report(run->diag, e->severity, e->loc, "%s", e->text);
+    if (!e->who && e->n_in && e->n_in < count_instances(run, e->of))
+        kc_report(run->diag, e->severity, e->loc, "%s (in %s)", e->text, e->in);
+    else if (!e->who) kc_report(run->diag, e->severity, e->loc, "%s", e->text);
     else if (!e->others) kc_report(run->diag, e->severity, e->loc, "%s: %s", e->who, e->text);
     else
         kc_report(run->diag, e->severity, e->loc, "%s, and %d more: %s", e->who, e->others,

@@ -44,3 +44,20 @@ sed 's/x \* 3/exp(x)/; s/T: .f16, f32./T: [f16, i16]/' t.yaml > bad.yaml
 "$KC" build bad.yaml --target cuda:sm_80 -o bad.kcb 2> said
 true_that told_once test "$(grep -c error: said)" = 1
 check names_the_instances 0 "bad.yaml:9:7: error: .*(in scale_i16_i8, scale_i16_i32)" cat said
+
+# ---- mistakes that passes find
+cat > pass.yaml <<'END'
+kc: 1
+module: t
+functions:
+  mm:
+    types: {T: [f16, f64]}
+    inputs: {a: "T[M, K]", b: "T[K, N]"}
+    outputs: {y: "f64[M, N]"}
+    body: y = cast(matmul(a, b), "f64")
+    schedule:
+      - {kernel: y, tile: [128, 128, 64], stages: 4}
+END
+"$KC" build pass.yaml --target cuda:sm_80 --target cuda:sm_90 --images ptx -o pass.kcb 2> said
+true_that passes_tell_once test "$(grep -c error: said)" -le 2
+check passes_name_the_instance 0 'pass.yaml:[0-9:]*: error: .*(in mm_f64)' cat said
