@@ -50,6 +50,7 @@ class Generator:
         self.choose_outputs()
         self.inouts()
         self.strides()
+        self.types()
         return self.f
 
     def fits(self, n):
@@ -193,6 +194,13 @@ class Generator:
         here = Node(r.choice(["==", ">=", "<"]), [place, Lit(r.randint(0, 5))], "bool", place.shape)
         here.inline = r.random() < 0.5
         return Node("where", [here, new, old], v.promote(old.t, new.t), old.shape)
+
+    def types(self):
+        """Written for several types: what is right for one 16-bit float is right for the other."""
+        arguments = [n.t for n in self.f.inputs() if not self.f.is_inout(n)]
+        if arguments and self.r.random() < 0.1:
+            t = self.r.choice(arguments)
+            self.f.types = [t] + [u for u in ("f16", "bf16") if t in ("f16", "bf16") and u != t and self.r.random() < 0.7]
 
     def strides(self):
         r, f = self.r, self.f

@@ -101,6 +101,7 @@ class Output:
 class Function:
     def __init__(self):
         self.facts, self.outputs, self.schedule = {}, [], []  # facts: {symbol: {min, max, multiple_of}}; schedule: [(node, keys)]
+        self.types = []  # the function is written for these types, of which the first is the one that nodes have
 
     def nodes(self):
         """Those that outputs need, operands first, in the order of making."""
@@ -119,6 +120,7 @@ class Function:
                 visit(o.inout)
         return out
 
+    def instance(self, name): return f"{name}_{self.types[0]}" if self.types else name
     def is_inout(self, n): return any(o.inout is n for o in self.outputs)
     def inputs(self): return [n for n in self.nodes() if n.op == "input"]
 
@@ -146,6 +148,14 @@ class Function:
     # ---- text
 
     def text(self, name):
+        text = self.plain_text(name)
+        if self.types:
+            text = re.sub(rf'(: |type: )"{self.types[0]}(["[])', r'\1"T\2', text)
+            text = re.sub(rf'(, |dtype=)"{self.types[0]}"\)', r"\1T)", text)
+            text = text.replace("    inputs:", f"    types: {{T: [{', '.join(self.types)}]}}\n    inputs:", 1)
+        return text
+
+    def plain_text(self, name):
         nodes = self.nodes()
         uses = {}
         for n in nodes:

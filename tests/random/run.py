@@ -67,9 +67,9 @@ class Job:
                 self.say(i, kind=f"build exit {p.returncode}", message=p.stderr.strip()[:3000])
         return packages
 
-    def open(self, i, package, twin):
+    def open(self, name, package, twin):
         """The function on the device, its twin, and on the reference."""
-        def function(target, package): return self.bench.load(target, package).function(f"f{i}")
+        def function(target, package): return self.bench.load(target, package).function(name)
         other = twin and function(device_of(self.setup.other), twin)
         return function(device_of(self.setup.target), package), other, function("ref", package)
 
@@ -77,7 +77,7 @@ class Job:
         """False after a failure: the simulated device may be out of order."""
         done, f, r = 0, self.functions[i], self.r[i]
         self.say(i, start=self.setup.target)
-        functions = self.open(i, package, twin)
+        functions = self.open(f.instance(f"f{i}"), package, twin)
         for _ in range(self.options.cases):
             sizes = generate.choose_sizes(f, r)
             if sizes is None:
@@ -138,7 +138,7 @@ def once(options, job, f, case):
             elif case:
                 f.text("f0")
                 try:
-                    failure = bench.run(job.open(0, "base", twin), f, case, job.setup)
+                    failure = bench.run(job.open(f.instance("f0"), "base", twin), f, case, job.setup)
                 except Invalid:
                     pass
             out.write(json.dumps(failure))

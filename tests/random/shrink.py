@@ -44,6 +44,10 @@ def variants(f, case):
                 g.outputs[0].node = g.outputs[0].node.nodes()[a]
                 g.outputs[0].t, g.outputs[0].strides, g.outputs[0].alias = g.outputs[0].node.t, None, None
                 yield g, c
+        if o.inout:
+            g, c = copy.deepcopy((f, case))
+            g.outputs[i].inout = None
+            yield g, c
         if o.strides or o.alias or o.t != o.node.t:
             g, c = copy.deepcopy((f, case))
             g.outputs[i].strides = g.outputs[i].alias = None
@@ -51,6 +55,10 @@ def variants(f, case):
             g, c = copy.deepcopy((g, c))
             g.outputs[i].t = g.outputs[i].node.t
             yield g, c
+    if f.types:
+        g, c = copy.deepcopy((f, case))
+        g.types = []
+        yield g, c
     if f.schedule:
         g, c = copy.deepcopy((f, case))
         g.schedule = []
@@ -84,8 +92,8 @@ def substitute(f, old, new):
     for n in f.nodes():
         n.args = [new if a is old else a for a in n.args]
     for o in f.outputs:
-        if o.node is old:
-            o.node = new
+        o.node = new if o.node is old else o.node
+        o.inout = new if o.inout is old else o.inout
 
 
 def shrink(fails, f, case, failure, seconds):

@@ -7,7 +7,7 @@ values that may be equal, an integer divided by zero), and nothing is compared t
 import math, os, sys
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
 import elements  # the formats of element types
 
 np.seterr(all="ignore")  # overflow and division by zero are part of what is tested
