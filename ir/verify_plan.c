@@ -179,6 +179,21 @@ static void check_buffer(kc_checker *c, const kc_op *op) {
 
 // ---- kernels
 
+// Whether neighbouring dimensions of the one, joined, are the dimensions of the other. It finds
+// shapes of as many elements where the products of all dimensions are too large to be compared.
+static bool joins(kc_expr_pool *pool, const kc_type *fine, const kc_type *coarse) {
+    int d = 0;
+    for (int i = 0; i < coarse->rank; i++) {
+        const kc_expr *joined = kc_expr_const(pool, 1);
+        do {
+            if (d == fine->rank) return false;
+            joined = kc_expr_mul(pool, joined, fine->shape[d++]);
+        } while (!kc_expr_known_equal(pool, joined, coarse->shape[i]));
+    }
+    while (d < fine->rank && kc_expr_is_one(fine->shape[d])) d++;
+    return d == fine->rank;
+}
+
 // An argument is the operand's buffer, perhaps seen in another shape of as many elements; in tile
 // form a tensor of one element may come by value.
 static void check_kernel_argument(kc_checker *c, const kc_op *kernel, int i) {
@@ -194,7 +209,8 @@ static void check_kernel_argument(kc_checker *c, const kc_op *kernel, int i) {
     bool fits = false;
     if (argument->kind == KC_TYPE_TENSOR)
         fits = kc_type_same_shape(c->pool, operand, argument) ||
-               kc_check_same(c, elements, kc_type_elements(c->pool, argument));
+               kc_check_same(c, elements, kc_type_elements(c->pool, argument)) ||
+               joins(c->pool, operand, argument);
     else if (argument->kind == KC_TYPE_TILE && argument->rank == 0 && i < kernel->segments[0])
         fits = kc_check_same(c, elements, kc_expr_const(c->pool, 1));
     if (!fits) kc_check_fail(c, kernel, "argument %d does not fit its operand", i);

@@ -39,7 +39,7 @@ def of_node(n, args, known):
     if n.op == "reduce":
         ordered = n.attrs["name"] == "mean" or (v.is_float(n.t) and n.attrs["name"] in ("sum", "prod"))
         return Bits(LOOSE if ordered else level, False, free)
-    if n.op in ("matmul", "conv2d"):
+    if n.op in ("matmul", "conv2d", "cumsum"):
         return Bits(LOOSE if v.is_float(n.t) else level, False, free)
     if n.op == "quantize":
         return Bits(level, False, free)

@@ -785,8 +785,14 @@ def dequantize(g):
     return n
 
 
+def cumsum(g):
+    r, x = g.r, g.pick(lambda n: len(n.shape) > 0)
+    attrs = {"axis": r.randrange(-len(x.shape), len(x.shape)), "word": r.random() < 0.5, "exclusive": r.random() < 0.3, "reverse": r.random() < 0.3} if x else {}
+    return x and Node("cumsum", [x], v.accumulate_type(x.t), x.shape, attrs)
+
+
 WIDER = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16"]
-STEPS = {conv2d: 4, rope: 2, quantize: 3, dequantize: 2, unary: 9, binary: 12, compare: 2, where: 4, clamp: 1, cast: 3, reduction: 13, matmul: 6, transpose: 3, reshape: 4, broadcast: 2,
+STEPS = {conv2d: 4, cumsum: 3, rope: 2, quantize: 3, dequantize: 2, unary: 9, binary: 12, compare: 2, where: 4, clamp: 1, cast: 3, reduction: 13, matmul: 6, transpose: 3, reshape: 4, broadcast: 2,
          part: 3, concat: 3, pad: 2, gather: 2, iota: 1, softmax: 3, norm: 2,
          attention: 1, layer: 2}
 

@@ -298,6 +298,7 @@ RENDER.update({
     "pad": pads_text,
     "gather": lambda n, a: f"gather({a[0]}, {a[1]}, axis={n.attrs['axis']})",
     "iota": lambda n, a: f'iota({shape_text(n.shape)}, axis={n.attrs["axis"]}, dtype="{n.t}")',
+    "cumsum": lambda n, a: f"cumsum({a[0]}, {'axis=' * n.attrs['word']}{n.attrs['axis']}{', exclusive=true' * n.attrs['exclusive']}{', reverse=true' * n.attrs['reverse']})",
     "conv2d": conv_text, "quantize": scaled_text, "dequantize": scaled_text,
     "softmax": lambda n, a: f"softmax({a[0]}, axis={n.attrs['axis']})",
     "log_softmax": lambda n, a: f"log_softmax({a[0]}, axis={n.attrs['axis']})",
@@ -498,6 +499,16 @@ def eval_dequantize(n, args, sizes):
     return v.mul(x, scales(n, args, x))
 
 
+def eval_cumsum(n, args, sizes):
+    x, axis = v.cast(args[0], v.accumulate_type(args[0].t)), n.attrs["axis"] % len(n.shape)
+    turn = (lambda a: np.flip(a, axis)) if n.attrs["reverse"] else lambda a: a
+    sums = v.running(both(x, turn), axis)
+    if n.attrs["exclusive"]:
+        def shifted(a): return np.concatenate([np.zeros_like(np.take(a, [0] * (a.shape[axis] > 0), axis)), np.delete(a, -1, axis) if a.shape[axis] else a], axis)
+        sums = both(sums, shifted)
+    return both(sums, turn)
+
+
 def eval_where(n, args, sizes):
     return v.select(args[0], *met(n, args, sizes, 1))
 
@@ -526,6 +537,6 @@ EVALUATE = {
     "reshape": lambda n, a, s: both(a[0], lambda x: np.reshape(x, sizes_of(n.shape, s))),
     "broadcast": lambda n, a, s: both(a[0] if not isinstance(a[0], Lit) else v.literal(a[0].at(s), n.t), lambda x: np.broadcast_to(x, sizes_of(n.shape, s))),
     "slice": eval_slice, "concat": eval_concat, "pad": eval_pad, "gather": eval_gather, "iota": eval_iota,
-    "conv2d": eval_conv, "rope": eval_rope, "quantize": eval_quantize, "dequantize": eval_dequantize,
+    "conv2d": eval_conv, "rope": eval_rope, "cumsum": eval_cumsum, "quantize": eval_quantize, "dequantize": eval_dequantize,
     "softmax": eval_soft, "log_softmax": eval_soft, "layernorm": eval_norm, "rmsnorm": eval_norm,
 }

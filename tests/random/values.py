@@ -363,6 +363,18 @@ def total(x, axes, keep):
     return reduced(s, e, x, axes, keep, magnitude)
 
 
+def running(x, axis):
+    """cumsum: each prefix as `total` has it."""
+    if not is_float(x.t):
+        return Value(np.cumsum(x.a, axis, dtype=np.int64).astype(NUMPY[x.t]), np.cumsum(x.e, axis), x.t)
+    s, magnitude = np.cumsum(x.a, axis), np.cumsum(np.abs(x.a) + x.e, axis)
+    exact_so_far = np.logical_and.accumulate((x.e == 0) & (np.rint(x.a) == x.a), axis) & (magnitude < 2.0**24)
+    count = np.arange(1, x.shape[axis] + 1).reshape([-1 if i == axis else 1 for i in range(len(x.shape))])
+    e = np.cumsum(x.e, axis) + np.where(exact_so_far, 0, (8 + 2 * np.sqrt(count)) * EPS[x.t] * np.asarray(magnitude, np.float64))
+    loose = np.isinf(np.cumsum(x.e, axis)) | (np.isfinite(s) & ~(magnitude < LARGEST[x.t] / 2))
+    return opened(finish(s, np.where(np.isfinite(e), e, 0), x.t), np.where(loose, np.inf, 0))
+
+
 def reduced(s, e, x, axes, keep, magnitude):
     """Overflow on the way leaves the result open."""
     loose = np.isinf(np.sum(x.e, axis=axes, keepdims=keep)) | (np.isfinite(s) & ~(magnitude < LARGEST[x.t] / 2))
