@@ -2,7 +2,7 @@
 // steps of the contracted axis at a time.
 #include "passes/layouts.h"
 
-enum { MICRO_TILE = 4, FETCH_BYTES = 16 };
+enum { MICRO_TILE = 4, FETCH_BYTES = 16, FETCH_DECODED = 8 };
 
 static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -97,7 +97,9 @@ static kc_value *fetch(kc_layouts *l, kc_builder *b, const kc_op *dot, int opera
 void kc_layouts_feed_dot(kc_layouts *l, kc_op *dot) {
     int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0);
     int64_t depth = kc_operand(dot, 0)->type.tile[axis];
-    int64_t steps = smaller(pow2_part(depth), FETCH_BYTES / kc_dtype_unit(kc_operand(dot, 0)->type.elem));
+    kc_dtype elem = kc_operand(dot, 0)->type.elem;
+    int64_t steps = smaller(pow2_part(depth), FETCH_BYTES / kc_dtype_unit(elem));
+    if (kc_dtype_is_float(elem)) steps = smaller(steps, FETCH_DECODED); // each takes a register more once it is an f32
     kc_builder b = kc_builder_before(l->pass->module, dot);
     kc_value *as = stage_operand(l, &b, dot, 0), *bs = stage_operand(l, &b, dot, 1), *acc = kc_operand(dot, 2);
     for (int64_t k = 0; k < depth; k += steps) {

@@ -2,10 +2,9 @@
 // includes it.
 //
 // A tile is one LLVM value a register of its layout; a scalar is one value. f16 and bf16 stay half
-// and bfloat in registers, bool is i1; floats of 8 and 4 bits are integers of that width that hold
-// their codes (emit_small.c), i4 is LLVM's. In memory bool is a byte. Two elements of 4 bits share
-// a byte in global memory; by themselves, as scalar arguments and in shared memory, they take one
-// each. The values of an op hang on kc_value.data while its kernel is emitted.
+// and bfloat in registers, bool is i1; floats of 8 and 4 bits are an i8 with their code
+// (emit_small.c), i4 is an i8 with its value. In memory bool is a byte. Two elements of 4 bits share
+// a byte in global memory; in shared memory they take one each. The values of an op hang on kc_value.data while its kernel is emitted.
 //
 // Elementwise ops and iota are emitted late: register r of a tile when something first asks for it.
 // So a store computes one register after the other from the loads on, and not one op after the
@@ -95,7 +94,7 @@ struct kc_emit {
     bool loads_much;
     LLVMValueRef thread;            // i32
     kc_emit_function functions[32]; // of the module
-    LLVMTypeRef i1, i4, i8, i16, i32, i64, f16, bf16, f32, f64, pointer_global, pointer_shared;
+    LLVMTypeRef i1, i8, i16, i32, i64, f16, bf16, f32, f64, pointer_global, pointer_shared;
 };
 
 // Emits every kernel op of `tile` into `module`. false: errors in the sink.
@@ -139,6 +138,7 @@ void kc_emit_attribute(kc_emit *, LLVMValueRef function, unsigned index, const c
                        uint64_t value);
 void kc_emit_text_attribute(kc_emit *, LLVMValueRef function, const char *name, const char *value);
 LLVMValueRef kc_emit_convert_int(kc_emit *, LLVMValueRef, LLVMTypeRef, bool is_signed);
+LLVMValueRef kc_emit_wrap(kc_emit *, kc_dtype, LLVMValueRef); // of i4: to the value of its low bits
 
 // emit_elementwise.c, emit_cast.c: one element
 LLVMValueRef kc_emit_cast_element(kc_emit *, kc_dtype from, kc_dtype to, LLVMValueRef);
@@ -189,7 +189,8 @@ LLVMValueRef kc_emit_pack(kc_emit *, kc_dtype, const LLVMValueRef *elements, int
 void kc_emit_unpack(kc_emit *, kc_dtype, LLVMValueRef, LLVMValueRef *elements, int n);
 // The same for elements of 4 bits, two a byte, low one first; n is even.
 LLVMValueRef kc_emit_pack_nibbles(kc_emit *, const LLVMValueRef *elements, int n);
-void kc_emit_unpack_nibbles(kc_emit *, LLVMValueRef, LLVMValueRef *elements, int n);
+void kc_emit_unpack_nibbles(kc_emit *, kc_dtype, LLVMValueRef, LLVMValueRef *elements, int n);
+LLVMValueRef kc_emit_from_nibble(kc_emit *, kc_dtype, LLVMValueRef byte); // its low half
 LLVMValueRef kc_emit_plain_load(kc_emit *, LLVMTypeRef, LLVMValueRef pointer, bool read_only);
 void kc_emit_plain_store(kc_emit *, LLVMValueRef value, LLVMValueRef pointer);
 // Masked access by a branch, for hooks that have nothing better.

@@ -45,8 +45,10 @@ static LLVMValueRef pack_word(kc_emit *e, const LLVMValueRef *elements, int n) {
     LLVMTypeRef type = access_type(e, 1, n / 2);
     LLVMValueRef word = LLVMConstInt(type, 0, false);
     for (int i = 0; i < n; i++) {
-        LLVMValueRef x = LLVMBuildZExt(b, elements[i], type, "");
-        word = LLVMBuildOr(b, word, LLVMBuildShl(b, x, LLVMConstInt(type, 4u * (unsigned)i, false), ""), "");
+        LLVMValueRef x = kc_emit_convert_int(e, elements[i], type, false);
+        x = LLVMBuildAnd(b, x, LLVMConstInt(type, 15, false), "");
+        x = LLVMBuildShl(b, x, LLVMConstInt(type, 4u * (unsigned)i, false), "");
+        word = LLVMBuildOr(b, word, x, "");
     }
     return word;
 }
@@ -61,7 +63,13 @@ LLVMValueRef kc_emit_pack_nibbles(kc_emit *e, const LLVMValueRef *elements, int 
     return words;
 }
 
-void kc_emit_unpack_nibbles(kc_emit *e, LLVMValueRef value, LLVMValueRef *elements, int n) {
+LLVMValueRef kc_emit_from_nibble(kc_emit *e, kc_dtype dtype, LLVMValueRef byte) {
+    if (dtype == KC_i4) return kc_emit_wrap(e, dtype, byte);
+    return LLVMBuildAnd(e->builder, byte, LLVMConstInt(e->i8, 15, false), "");
+}
+
+void kc_emit_unpack_nibbles(kc_emit *e, kc_dtype dtype, LLVMValueRef value, LLVMValueRef *elements,
+                            int n) {
     LLVMBuilderRef b = e->builder;
     for (int i = 0; i < n; i++) {
         LLVMValueRef word = value;
@@ -69,7 +77,8 @@ void kc_emit_unpack_nibbles(kc_emit *e, LLVMValueRef value, LLVMValueRef *elemen
             word = LLVMBuildExtractElement(b, value, kc_emit_i32(e, i / NIBBLES_A_WORD), "");
         LLVMValueRef shift =
             LLVMConstInt(LLVMTypeOf(word), 4u * (unsigned)(i % NIBBLES_A_WORD), false);
-        elements[i] = LLVMBuildTrunc(b, LLVMBuildLShr(b, word, shift, ""), e->i4, "");
+        LLVMValueRef low = kc_emit_convert_int(e, LLVMBuildLShr(b, word, shift, ""), e->i8, false);
+        elements[i] = kc_emit_from_nibble(e, dtype, low);
     }
 }
 

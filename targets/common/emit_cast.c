@@ -36,12 +36,19 @@ static LLVMValueRef float_to_float(kc_emit *e, kc_dtype from, kc_dtype to, LLVMV
     return narrow(e, x, to);
 }
 
+static LLVMValueRef clamp_i4(kc_emit *e, LLVMValueRef x) {
+    LLVMValueRef low[] = {x, LLVMConstInt(e->i8, (uint64_t)-8, true)};
+    LLVMValueRef high[] = {kc_emit_intrinsic(e, "llvm.smax", 1, &e->i8, 2, low),
+                           LLVMConstInt(e->i8, 7, false)};
+    return kc_emit_intrinsic(e, "llvm.smin", 1, &e->i8, 2, high);
+}
+
 static LLVMValueRef float_to_int(kc_emit *e, kc_dtype from, kc_dtype to, LLVMValueRef x) {
     if (kc_dtype_table[from].bits == 16) x = widen(e, x, KC_f32);
     LLVMTypeRef types[] = {kc_emit_type(e, to), LLVMTypeOf(x)};
     bool is_unsigned = kc_dtype_table[to].class == KC_CLASS_UINT;
-    return kc_emit_intrinsic(e, is_unsigned ? "llvm.fptoui.sat" : "llvm.fptosi.sat", 2, types, 1,
-                             &x);
+    x = kc_emit_intrinsic(e, is_unsigned ? "llvm.fptoui.sat" : "llvm.fptosi.sat", 2, types, 1, &x);
+    return to == KC_i4 ? clamp_i4(e, x) : x;
 }
 
 static LLVMValueRef plain_int_to_float(kc_emit *e, kc_dtype from, LLVMTypeRef to, LLVMValueRef x) {
@@ -121,6 +128,6 @@ LLVMValueRef kc_emit_cast_element(kc_emit *e, kc_dtype from, kc_dtype to, LLVMVa
     if (from_float && to_float) return float_to_float(e, from, to, x);
     if (from_float) return float_to_int(e, from, to, x);
     if (to_float) return int_to_float(e, from, to, x);
-    return kc_emit_convert_int(e, x, kc_emit_type(e, to),
-                               kc_dtype_table[from].class == KC_CLASS_INT);
+    x = kc_emit_convert_int(e, x, kc_emit_type(e, to), kc_dtype_table[from].class == KC_CLASS_INT);
+    return kc_emit_wrap(e, to, x);
 }

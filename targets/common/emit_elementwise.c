@@ -249,8 +249,23 @@ static LLVMValueRef small_element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMVa
     return float_element(e, code, KC_f32, wide); // a comparison
 }
 
+// What may leave the range of a type; the other ops give an operand or a flag.
+static bool is_arithmetic(kc_opcode code) {
+    switch (code) {
+    case KC_OP_ABS:
+    case KC_OP_NEG:
+    case KC_OP_ADD:
+    case KC_OP_SUB:
+    case KC_OP_MUL:
+    case KC_OP_FLOORDIV:
+    case KC_OP_POW: return true;
+    default: return false;
+    }
+}
+
 // All but select and cast.
 static LLVMValueRef element(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValueRef *args) {
+    if (t == KC_i4 && is_arithmetic(code)) return kc_emit_wrap(e, t, int_element(e, code, t, args));
     if (!kc_dtype_is_float(t)) return int_element(e, code, t, args);
     if (kc_emit_is_small(t)) return small_element(e, code, t, args);
     return is_short_float(t) ? short_element(e, code, t, args) : float_element(e, code, t, args);

@@ -199,16 +199,11 @@ static bool overlaps_any(const kc_op *kernel, const kc_param *params, int n, int
     return false;
 }
 
-// Passed as a whole byte.
-static bool is_narrow(kc_dtype dtype) {
-    return dtype == KC_bool || kc_dtype_is_packed(dtype);
-}
-
 static LLVMTypeRef param_type(kc_emit *e, const kc_param *p) {
     if (p->kind == KC_PARAM_POINTER) return e->pointer_global;
     if (p->kind == KC_PARAM_SYMBOL) return e->i64;
     kc_dtype dtype = p->argument->type.elem;
-    return is_narrow(dtype) ? kc_emit_memory_type(e, dtype) : kc_emit_type(e, dtype);
+    return dtype == KC_bool ? e->i8 : kc_emit_type(e, dtype);
 }
 
 static void bind_pointer(kc_emit *e, const kc_param *params, int n, int i) {
@@ -231,8 +226,7 @@ static void bind_param(kc_emit *e, const kc_param *params, int n, int i) {
         LLVMSetValueName2(value, kc_expr_symbol_name(e->pool, p->symbol),
                           strlen(kc_expr_symbol_name(e->pool, p->symbol)));
     } else {
-        kc_dtype dtype = p->argument->type.elem;
-        if (is_narrow(dtype)) value = kc_emit_from_memory(e, dtype, value);
+        if (p->argument->type.elem == KC_bool) value = kc_emit_from_memory(e, KC_bool, value);
         kc_emit_bind(e, p->argument, value);
     }
     if (p->argument && p->argument->name)
@@ -326,7 +320,6 @@ static bool emit_kernels_of(kc_emit *e, const kc_block *block) {
 static void init_types(kc_emit *e) {
     LLVMContextRef c = e->context;
     e->i1 = LLVMInt1TypeInContext(c);
-    e->i4 = LLVMIntTypeInContext(c, 4);
     e->i8 = LLVMInt8TypeInContext(c);
     e->i16 = LLVMInt16TypeInContext(c);
     e->i32 = LLVMInt32TypeInContext(c);

@@ -246,11 +246,11 @@ static LLVMValueRef fill_of(kc_emit *e, const access *a, int vector) {
 }
 
 // The half of a byte that register r's offset says.
-static LLVMValueRef half_of(kc_emit *e, LLVMValueRef byte, LLVMValueRef nibble) {
+static LLVMValueRef half_of(kc_emit *e, kc_dtype dtype, LLVMValueRef byte, LLVMValueRef nibble) {
     LLVMBuilderRef b = e->builder;
     LLVMValueRef odd = LLVMBuildTrunc(b, nibble, e->i1, "");
     LLVMValueRef high = LLVMBuildLShr(b, byte, LLVMConstInt(e->i8, 4, false), "");
-    return LLVMBuildTrunc(b, LLVMBuildSelect(b, odd, high, byte, ""), e->i4, "");
+    return kc_emit_from_nibble(e, dtype, LLVMBuildSelect(b, odd, high, byte, ""));
 }
 
 // The vector that begins with register r.
@@ -262,8 +262,8 @@ static void load_vector(kc_emit *e, const access *a, kc_emitted *v, int r) {
                              ? kc_emit_plain_load(e, LLVMTypeOf(fill), pointer, a->read_only)
                              : e->hooks->load_masked(e, pointer, mask, fill, a->read_only);
     if (!nibble) kc_emit_unpack(e, a->dtype, value, &v->regs[r], a->vector);
-    else if (a->vector > 1) kc_emit_unpack_nibbles(e, value, &v->regs[r], a->vector);
-    else v->regs[r] = half_of(e, value, nibble);
+    else if (a->vector > 1) kc_emit_unpack_nibbles(e, a->dtype, value, &v->regs[r], a->vector);
+    else v->regs[r] = half_of(e, a->dtype, value, nibble);
     for (int i = 1; i < a->same; i++)
         v->regs[r + i] = v->regs[r];
 }

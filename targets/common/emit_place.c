@@ -66,7 +66,7 @@ LLVMValueRef kc_emit_iota_register(kc_emit *e, const kc_op *op, int r) {
         linear = 0;
     }
     if (linear + repeat) x = LLVMBuildNUWAdd(e->builder, x, kc_emit_i32(e, linear + repeat), "");
-    if (kc_emit_is_small(result->type.elem))
+    if (kc_dtype_bits(result->type.elem) <= 8)
         return kc_emit_cast_element(e, KC_i32, result->type.elem, x);
     if (kc_dtype_is_float(result->type.elem)) return LLVMBuildUIToFP(e->builder, x, type, "");
     return kc_emit_convert_int(e, x, type, false);

@@ -9,8 +9,6 @@ LLVMTypeRef kc_emit_type(const kc_emit *e, kc_dtype dtype) {
     case KC_f16: return e->f16;
     case KC_bf16: return e->bf16;
     case KC_bool: return e->i1;
-    case KC_i4:
-    case KC_f4e2m1: return e->i4;
     default: return kc_emit_memory_type(e, dtype);
     }
 }
@@ -53,18 +51,16 @@ LLVMValueRef kc_emit_i64(const kc_emit *e, int64_t value) {
 }
 
 LLVMValueRef kc_emit_to_memory(kc_emit *e, kc_dtype dtype, LLVMValueRef value) {
-    if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMIntegerTypeKind)
-        return kc_emit_convert_int(e, value, kc_emit_memory_type(e, dtype), false);
+    if (dtype == KC_bool) return LLVMBuildZExt(e->builder, value, e->i8, "");
+    if (!kc_dtype_is_float(dtype) || kc_emit_is_small(dtype)) return value;
     return LLVMBuildBitCast(e->builder, value, kc_emit_memory_type(e, dtype), "");
 }
 
 LLVMValueRef kc_emit_from_memory(kc_emit *e, kc_dtype dtype, LLVMValueRef value) {
     if (dtype == KC_bool)
         return LLVMBuildICmp(e->builder, LLVMIntNE, value, LLVMConstInt(e->i8, 0, false), "");
-    LLVMTypeRef type = kc_emit_type(e, dtype);
-    if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind)
-        return kc_emit_convert_int(e, value, type, false);
-    return LLVMBuildBitCast(e->builder, value, type, "");
+    if (!kc_dtype_is_float(dtype) || kc_emit_is_small(dtype)) return value;
+    return LLVMBuildBitCast(e->builder, value, kc_emit_type(e, dtype), "");
 }
 
 LLVMValueRef kc_emit_convert_int(kc_emit *e, LLVMValueRef value, LLVMTypeRef to, bool is_signed) {
@@ -73,6 +69,12 @@ LLVMValueRef kc_emit_convert_int(kc_emit *e, LLVMValueRef value, LLVMTypeRef to,
     if (from > width) return LLVMBuildTrunc(e->builder, value, to, "");
     return is_signed ? LLVMBuildSExt(e->builder, value, to, "")
                      : LLVMBuildZExt(e->builder, value, to, "");
+}
+
+LLVMValueRef kc_emit_wrap(kc_emit *e, kc_dtype dtype, LLVMValueRef value) {
+    if (dtype != KC_i4) return value;
+    LLVMValueRef four = LLVMConstInt(e->i8, 4, false);
+    return LLVMBuildAShr(e->builder, LLVMBuildShl(e->builder, value, four, ""), four, "");
 }
 
 // ---- calls ----------------------------------------------------------------------------------

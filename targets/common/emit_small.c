@@ -1,7 +1,6 @@
-// Floats of 8 and 4 bits. In registers they are their codes, integers of the type's width, which
-// move, are selected and compared for sign without being decoded; for all else they are decoded to
-// f32, where every value is exact. The conversions are C, see math/small.c, where the target has no
-// instruction.
+// Floats of 8 and 4 bits. In registers they are their codes, which move, are selected and change
+// their sign as they are; for all else they are decoded to f32, where every value is exact. The
+// conversions are C, see math/small.c, where the target has no instruction.
 #include "targets/common/emit.h"
 
 static LLVMValueRef constant(LLVMValueRef like, int64_t value) {
@@ -63,8 +62,8 @@ static LLVMValueRef min_max(kc_emit *e, kc_opcode code, kc_dtype t, LLVMValueRef
     LLVMValueRef first = LLVMBuildFCmp(b, least ? LLVMRealOLT : LLVMRealOGT, x, y, "");
     if (t != KC_f8e8m0 && !is_fnuz(t)) { // equal values differ in the sign of zero at most
         LLVMValueRef equal = LLVMBuildFCmp(b, LLVMRealOEQ, x, y, "");
-        LLVMValueRef negative =
-            LLVMBuildICmp(b, LLVMIntSLT, least ? args[0] : args[1], constant(args[0], 0), "");
+        LLVMValueRef negative = LLVMBuildICmp(b, LLVMIntUGE, least ? args[0] : args[1],
+                                              constant(args[0], sign_bit(t)), "");
         first = LLVMBuildOr(b, first, LLVMBuildAnd(b, equal, negative, ""), "");
     }
     first = LLVMBuildOr(b, first, is_nan(e, x), "");
