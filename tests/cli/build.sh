@@ -46,6 +46,8 @@ printf 'kc: 1\nmodule: m\nfunctions:\n  f:\n    inputs: {x: "f16[M, K]", w: "f16
 "$KC" build wish.yaml --target cuda --images ptx -o x.kcb 2> said
 if [ $? -eq 1 ] && [ "$(grep -c error: said)" -eq 1 ] && grep -q 'wish.yaml:10:' said; then ok user_error_once; else not_ok user_error_once "$(cat said)"; fi
 true_that nothing_after_an_error test ! -e x.kcb
+printf 'kc: 1\nmodule: m\nfunctions:\n  f:\n    inputs: {x: "f16[M, K]", w: "f16[K, N]"}\n    outputs: {y: "i4[M, N]"}\n    body: |\n      h = matmul(x, w)\n      y = cast(h, "i4")\n    schedule:\n      - {kernel: h, tile: [64, 15, 16]}\n' > odd.yaml
+check odd_tile_of_pairs 1 'odd.yaml:11:9: error: .*4-bit elements is written in pairs: its last extent is even' "$KC" build odd.yaml --target cuda:sm_80 --images ptx -o x.kcb
 
 # ---- outputs
 check builds 0 '' "$KC" build "$M" --target cuda:sm_80 --target hip:gfx942 -o a.kcb --header a.h -MD a.d
