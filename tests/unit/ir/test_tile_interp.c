@@ -278,6 +278,55 @@ static void test_partial_reduce_of_pairs(void **state) {
     end(r);
 }
 
+// Affine maps one after the other, in two segments whose totals go through shared memory, and the
+// order matters: 2x, x + 1, 3x, x - 1, ...
+#define AFFINE                                                                                     \
+    "{\n      ^(%a: f32, %b: f32, %c: f32, %d: f32):\n        %1 = mul %a, %c : f32\n        "    \
+    "%2 = mul %b, %c : f32\n        %3 = add %2, %d : f32\n        yield %1, %3\n      }\n"
+
+static const char segments[] =
+    "layout #0 = #layout<tile: 8, lane: [1] [2], warp: [4]>\nlayout #1 = #layout<tile: 2, lane: "
+    "[0] [0], warp: [1]>\nlayout #2 = #layout<tile: 2, reg: [1], lane: [0] [0], warp: [0]>\n"
+    "layout #3 = #layout<tile: 1, lane: [0] [0], warp: [0]>\nlayout #4 = #layout<tile: 2, offset: "
+    "[1]>\n"
+    "func @f(%x: f32[8], %w: f32[8]) -> (y: f32[8], t: f32[1]) {\n  variant {workspace = 0} {\n"
+    "    %y = output {name = \"y\"} : f32[8]\n    %t = output {name = \"t\"} : f32[1]\n"
+    "    kernel inputs(%x, %w) outputs(%y, %t) {name = \"k\", grid = 1, warps = 2} {\n"
+    "    ^(%x: f32[8], %w: f32[8], %y: f32[8], %t: f32[1]):\n"
+    "      %m1 = shared_alloc : shared<2xf32, #4>\n      %m2 = shared_alloc : shared<2xf32, #4>\n"
+    "      %z = const {integer = 0} : i64\n      %i = iota {axis = 0} : tile<8xi32, #0>\n"
+    "      %u = load %x base(%z) local(%i) : tile<8xf32, #0>\n"
+    "      %v = load %w base(%z) local(%i) : tile<8xf32, #0>\n"
+    "      %p1, %p2, %t1, %t2 = scan %u, %v {axes = [0], init = [1, 0]} : tile<8xf32, #0>, "
+    "tile<8xf32, #0>, tile<2xf32, #1>, tile<2xf32, #1> " AFFINE
+    "      shared_store %m1, %t1\n      shared_store %m2, %t2\n      barrier\n"
+    "      %l1 = shared_load %m1 : tile<2xf32, #2>\n      %l2 = shared_load %m2 : tile<2xf32, #2>\n"
+    "      %r1, %r2, %s1, %s2 = scan_carry inputs(%p1, %p2) totals(%l1, %l2) {axes = [0], init = "
+    "[1, 0]} : tile<8xf32, #0>, tile<8xf32, #0>, tile<1xf32, #3>, tile<1xf32, #3> " AFFINE
+    "      %o = iota {axis = 0} : tile<1xi32, #3>\n      store %y, %r2 base(%z) local(%i)\n"
+    "      store %t, %s2 base(%z) local(%o)\n      return\n    }\n  }\n}\n";
+
+static void test_scan_of_segments(void **state) {
+    (void)state;
+    static const float factors[8] = {2, 1, 3, 1, -1, 2, 1, 5},
+                         terms[8] = {0, 1, 0, -1, 4, 0, 7, 2};
+    runner *r = begin(segments, KC_LEVEL_LAYOUT);
+    float want = 0;
+    input(r, 1, 8, 0);
+    input(r, 1, 8, 0);
+    memcpy(r->in_data[0], factors, sizeof factors);
+    memcpy(r->in_data[1], terms, sizeof terms);
+    output(r, KC_f32, 1, 8, 0);
+    output(r, KC_f32, 1, 1, 0);
+    run(r);
+    for (int i = 0; i < 8; i++) {
+        want = want * factors[i] + terms[i];
+        assert_true(r->out_data[0][i] == want);
+    }
+    assert_true(r->out_data[1][0] == want);
+    end(r);
+}
+
 static void test_dot_in_a_loop(void **state) {
     (void)state;
     runner *r =
@@ -611,6 +660,7 @@ int main(void) {
         cmocka_unit_test(test_rounds_as_the_machine),
         cmocka_unit_test(test_broadcast_and_reduce),
         cmocka_unit_test(test_partial_reduce_of_pairs),
+        cmocka_unit_test(test_scan_of_segments),
         cmocka_unit_test(test_dot_in_a_loop),
         cmocka_unit_test(test_if),
         cmocka_unit_test(test_shared_memory),

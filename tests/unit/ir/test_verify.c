@@ -341,6 +341,22 @@ static const example reductions[] = {
      "  %a = reduce %x {axes = [1], init = [0]} : f32[M] {\n  ^(%p: f32[], %q: f32[]):\n    yield "
      "%s\n  }\n",
      "is defined outside a region that sees its own arguments alone"},
+    {T, "  %a = scan %x {axes = [1], init = [0]} : f32[M, N]" COMBINE, NULL},
+    {T, "  %a = scan %x {axes = [0, 1], init = [0]} : f32[M, N]" COMBINE,
+     "2 axes, a scan runs along one"},
+    {T, "  %a = scan %x {axes = [2], init = [0]} : f32[M, N]" COMBINE, "axes are dimensions below 2"},
+    {T, "  %a = scan %x {axes = [1], init = [0]} : f32[N, M]" COMBINE,
+     "result 0 has not the type of input 0"},
+    {T, "  %a = scan %x {axes = [1], init = [0, 1]} : f32[M, N]" COMBINE,
+     "2 initial values for 1 inputs"},
+    {T, "  %a, %c = scan %x {axes = [1], init = [0]} : f32[M, N], f32[M, N]" COMBINE,
+     "2 results, expected 1"},
+    {T, "  %a, %c = scan %x, %i {axes = [1], init = [0, 0]} : f32[M, N], i64[M, N]" COMBINE,
+     "operand 1 has not the shape of operand 0"},
+    {C, "  %a = cumsum %x {axis = 1} : f32[M, N]\n", NULL},
+    {C, "  %a = cumsum %x {axis = 2} : f32[M, N]\n", "axis 2 of a shape of rank 2"},
+    {C, "  %a = cumsum %x {axis = 1} : f32[N, M]\n", "the result has not the shape of x"},
+    {C, "  %a = cumsum %i {axis = 0} : i32[M]\n", "the result is i32, expected i64"},
     {C, "  %a = sum %x {axes = [1]} : f32[M]\n", NULL},
     {C, "  %a = sum %i {axes = [0], keepdims = 1} : i64[1]\n", NULL},
     {C, "  %a = sum %h {axes = [1]} : f32[M]\n",
@@ -442,6 +458,22 @@ static const example tiles[] = {
      ONE "      %t = reduce %one {axes = [1], init = [0]} : tile<4x2xf32> {\n      ^(%a: f32, %b: "
          "f32):\n        yield %a\n      }\n",
      "result 0 has not the extents that are left"},
+    {TILE,
+     ONE "      %t, %u = scan %one {axes = [1], init = [0]} : tile<4x4xf32>, tile<4x1xf32> {\n      "
+         "^(%a: f32, %b: f32):\n        yield %a\n      }\n",
+     NULL},
+    {TILE,
+     ONE "      %t, %u = scan %one {axes = [1], init = [0]} : tile<4x4xf32>, tile<4x2xf32> {\n      "
+         "^(%a: f32, %b: f32):\n        yield %a\n      }\n",
+     "2 segments of an axis of 4"},
+    {TILE,
+     ONE "      %t, %u = scan %one {axes = [1], init = [0]} : tile<4x4xf32>, tile<1x4xf32> {\n      "
+         "^(%a: f32, %b: f32):\n        yield %a\n      }\n",
+     "result 1 is not the total of input 0"},
+    {TILE,
+     ONE "      %t = scan %one {axes = [1], init = [0]} : tile<4x4xf32> {\n      ^(%a: f32, %b: "
+         "f32):\n        yield %a\n      }\n",
+     "1 results, expected 2"},
     {TILE,
      ONE "      %t = for %p, %p carried(%one) {step = 1} : tile<4x4xf32> {\n      ^(%n: i64, %a: "
          "tile<4x4xf32>):\n        yield %one\n      }\n",

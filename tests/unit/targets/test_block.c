@@ -1,5 +1,5 @@
 // Whole blocks run on the host and on the CUDA simulator: loads, stores, masks, conversions, shared
-// memory, reductions, dot and loops, over random layouts of 32 and 64 lanes. A failure prints the
+// memory, reductions, scans, dot and loops, over random layouts of 32 and 64 lanes. A failure prints the
 // seed and the layouts.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -373,6 +373,168 @@ static void reductions(void **state) {
         reductions_of(round & 1 && place == RUN_ON_HOST ? 64 : 32, 2000 + (uint64_t)round);
 }
 
+// ---- scans ----------------------------------------------------------------------------------
+
+typedef struct {
+    int rows, columns, warps, axis, parts;
+    const char *text;
+} scan_case;
+
+// What warps hold along the axis are its highest bits, in order; the others stay mixed.
+static void warps_on_top(shape *s, int axis) {
+    vector *low[32], *high[8];
+    int n = 0, n_high = 0, bits[32];
+    for (int i = 0; i < s->n_reg; i++)
+        if (s->reg[i].at[axis]) low[n++] = &s->reg[i];
+    for (int i = 0; i < s->n_lane; i++)
+        if (s->lane[i].at[axis]) low[n++] = &s->lane[i];
+    for (int i = 0; i < s->n_warp; i++)
+        if (s->warp[i].at[axis]) high[n_high++] = &s->warp[i];
+    for (int i = 0; i < n; i++)
+        bits[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        int j = roll(i + 1), t = bits[i];
+        bits[i] = bits[j], bits[j] = t;
+    }
+    for (int i = 0; i < n; i++)
+        low[i]->at[axis] = 1 << bits[i];
+    for (int i = 0; i < n_high; i++)
+        high[i]->at[axis] = 1 << (n + i);
+}
+
+// The totals as every thread holds them: the parts in further registers.
+static shape gathered(const shape *partial, int axis) {
+    shape s = *partial;
+    for (int b = 0; b < s.log_tile[axis]; b++) {
+        s.reg[s.n_reg] = (vector){{0, 0}};
+        s.reg[s.n_reg++].at[axis] = 1 << b;
+    }
+    for (int i = 0; i < s.n_warp; i++)
+        if (s.warp[i].at[axis]) s.warp[i] = (vector){{0, 0}};
+    return s;
+}
+
+static const char affine[] = "{\n      ^(%a: i32, %b: i32, %c: i32, %d: i32):\n"
+                             "        %1 = mul %a, %c : i32\n        %2 = mul %b, %c : i32\n"
+                             "        %3 = add %2, %d : i32\n        yield %1, %3\n      }\n";
+
+// Affine maps x -> c x + d, one after the other: the order matters. Wrapping, so exactly.
+static scan_case make_scan(kc_arena *arena, FILE *layouts, FILE *funcs, int i, int lanes) {
+    static const int odd[] = {1, 1, 1, 3};
+    int lane_bits = lanes == 64 ? 6 : 5, warp_bits = roll(4), axis = roll(2);
+    int log_tile[2] = {roll(6), 1 + roll(6)}, reps[2] = {1, 1};
+    reps[1 - axis] = odd[roll(4)];
+    shape a = random_shape(log_tile, reps, lane_bits, warp_bits, 0, false);
+    warps_on_top(&a, axis);
+    scan_case c = {.rows = reps[0] << log_tile[0],
+                   .columns = reps[1] << log_tile[1],
+                   .warps = 1 << warp_bits,
+                   .axis = axis};
+    shape b = reduced(&a, axis, &c.parts), d = gathered(&b, axis), last = b;
+    last.log_tile[axis] = 0;
+    for (int k = 0; k < last.n_warp; k++)
+        if (last.warp[k].at[axis]) last.warp[k] = (vector){{0, 0}};
+    c.text = shape_text(arena, &a);
+    const char *memory = memory_text(arena, b.log_tile, b.reps);
+    fprintf(layouts, "layout #%d = %s\nlayout #%d = %s\nlayout #%d = %s\nlayout #%d = %s\n"
+            "layout #%d = %s\n", 5 * i, c.text, 5 * i + 1, shape_text(arena, &b), 5 * i + 2,
+            shape_text(arena, &d), 5 * i + 3, shape_text(arena, &last), 5 * i + 4, memory);
+    int part[2] = {c.rows, c.columns}, one[2] = {c.rows, c.columns};
+    part[axis] = c.parts, one[axis] = 1;
+    const char *whole = kc_arena_printf(arena, "tile<%dx%dxi32, #%d>", c.rows, c.columns, 5 * i);
+    const char *parts = kc_arena_printf(arena, "%dx%dxi32", part[0], part[1]);
+    const char *total = kc_arena_printf(arena, "tile<%dx%dxi32, #%d>", one[0], one[1], 5 * i + 3);
+    const char *xy = kc_arena_printf(arena, "i32[%d, %d]", c.rows, c.columns),
+               *t = kc_arena_printf(arena, "i32[%d, %d]", one[0], one[1]);
+    fprintf(funcs,
+            "func @f%d(%%x: %s) -> (o: %s, t: %s) {\n  variant {workspace = 0} {\n"
+            "    %%o = output {name = \"o\"} : %s\n    %%t = output {name = \"t\"} : %s\n"
+            "    kernel inputs(%%x) outputs(%%o, %%t) {name = \"k%d\", grid = 1, warps = %d, shared "
+            "= 32768} {\n    ^(%%x: %s, %%o: %s, %%t: %s):\n"
+            "      %%m1 = shared_alloc {offset = 0} : shared<%s, #%d>\n"
+            "      %%m2 = shared_alloc {offset = 16384} : shared<%s, #%d>\n"
+            "      %%z = const {integer = 0} : i64\n"
+            "      %%i = iota {axis = 0} : %s\n      %%j = iota {axis = 1} : %s\n"
+            "      %%v = load %%x base(%%z, %%z) local(%%i, %%j) : %s\n      %%w = add %%v, %%%s : "
+            "%s\n",
+            i, xy, xy, t, xy, t, i, c.warps, xy, xy, t, parts, 5 * i + 4, parts, 5 * i + 4, whole,
+            whole, whole, axis ? "j" : "i", whole);
+    const char *first = c.parts > 1 ? "p" : "r";
+    fprintf(funcs,
+            "      %%%s1, %%%s2, %%%su, %%%sv = scan %%v, %%w {axes = [%d], init = [1, 0]} : %s, %s, "
+            "tile<%s, #%d>, tile<%s, #%d> %s",
+            first, first, first, first, axis, whole, whole, parts, 5 * i + (c.parts > 1 ? 1 : 3),
+            parts, 5 * i + (c.parts > 1 ? 1 : 3), affine);
+    if (c.parts > 1)
+        fprintf(funcs,
+                "      shared_store %%m1, %%pu\n      shared_store %%m2, %%pv\n      barrier\n"
+                "      %%l1 = shared_load %%m1 : tile<%s, #%d>\n"
+                "      %%l2 = shared_load %%m2 : tile<%s, #%d>\n"
+                "      %%r1, %%r2, %%ru, %%rv = scan_carry inputs(%%p1, %%p2) totals(%%l1, %%l2) "
+                "{axes = [%d], init = [1, 0]} : %s, %s, %s, %s %s",
+                parts, 5 * i + 2, parts, 5 * i + 2, axis, whole, whole, total, total, affine);
+    fprintf(funcs,
+            "      %%s = add %%r1, %%r2 : %s\n      %%q = add %%ru, %%rv : %s\n"
+            "      %%ii = iota {axis = 0} : %s\n      %%jj = iota {axis = 1} : %s\n"
+            "      store %%o, %%s base(%%z, %%z) local(%%i, %%j)\n"
+            "      store %%t, %%q base(%%z, %%z) local(%%ii, %%jj)\n      return\n    }\n  }\n}\n",
+            whole, total, total, total);
+    return c;
+}
+
+static void check_scan(void *library, kc_arena *arena, const scan_case *c, int i, int lanes) {
+    int lines = c->axis ? c->rows : c->columns, along = c->axis ? c->columns : c->rows;
+    size_t n = (size_t)(lines * along);
+    uint32_t *x = aligned_alloc(64, (n * 4 + 63) / 64 * 64), *o = malloc(n * 4),
+             *t = malloc((size_t)lines * 4);
+    for (size_t j = 0; j < n; j++)
+        x[j] = (uint32_t)roll(1 << 20);
+    run_argument arguments[] = {{x, n * 4, 0}, {o, n * 4, 0}, {t, (size_t)lines * 4, 0}};
+    run_kernel(library, kc_arena_printf(arena, "k%d", i), lanes, c->warps * lanes, 1, 32768,
+               arguments, 3);
+    for (int r = 0; r < lines; r++) {
+        uint32_t a = 1, b = 0;
+        for (int j = 0; j < along; j++) {
+            int at = c->axis ? r * c->columns + j : j * c->columns + r;
+            b = b * x[at] + x[at] + (uint32_t)j;
+            a *= x[at];
+            if (o[at] != a + b)
+                fail_msg("case %d, %d lanes: %s along %d: element %d of line %d", i, lanes, c->text,
+                         c->axis, j, r);
+        }
+        if (t[r] != a + b)
+            fail_msg("case %d, %d lanes: %s along %d: total %d", i, lanes, c->text, c->axis, r);
+    }
+    free(x), free(o), free(t);
+}
+
+static void scans_of(int lanes, uint64_t start) {
+    seed = start;
+    kc_arena *arena = kc_arena_create();
+    char *text[2];
+    size_t size[2];
+    FILE *out[2] = {open_memstream(&text[0], &size[0]), open_memstream(&text[1], &size[1])};
+    scan_case cases[BATCH];
+    for (int i = 0; i < BATCH; i++)
+        cases[i] = make_scan(arena, out[0], out[1], i, lanes);
+    fclose(out[0]), fclose(out[1]);
+    const char *tile =
+        kc_arena_printf(arena, "module @m {target = \"cuda:sm_80\"}\n%s%s", text[0], text[1]);
+    void *library = run_compile(arena, tile, target_of(lanes));
+    for (int i = 0; i < BATCH; i++)
+        check_scan(library, arena, &cases[i], i, lanes);
+    run_release(library);
+    free(text[0]), free(text[1]);
+    kc_arena_destroy(arena);
+}
+
+static void scans(void **state) {
+    run_place place = *(const run_place *)*state;
+    if (!run_available(place)) skip();
+    for (int round = 0; round < 4; round++)
+        scans_of(round & 1 && place == RUN_ON_HOST ? 64 : 32, 3000 + (uint64_t)round);
+}
+
 // ---- matrix product -------------------------------------------------------------------------
 
 static const char *layout_text(kc_arena *arena, const kc_layout *layout) {
@@ -548,9 +710,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(moves, &places[0]),
         cmocka_unit_test_prestate(reductions, &places[0]),
+        cmocka_unit_test_prestate(scans, &places[0]),
         cmocka_unit_test_prestate(matmul, &places[0]),
         cmocka_unit_test_prestate(moves, &places[1]),
         cmocka_unit_test_prestate(reductions, &places[1]),
+        cmocka_unit_test_prestate(scans, &places[1]),
         cmocka_unit_test_prestate(matmul, &places[1]),
     };
     return cmocka_run_group_tests(tests, run_setup, host_teardown);
