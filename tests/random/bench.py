@@ -49,6 +49,8 @@ class Bench:
         source = f"{self.folder}/{package}.yaml"
         with open(source, "w") as out:
             out.write("kc: 1\nfunctions:\n" + "".join(f.text(name) for name, f in functions.items()))
+        for name, f in functions.items():
+            f.write_constants(name, self.folder)
         args = [f"{self.build}/bin/kc", "build", source, "--images", "ptx", "--no-portable", "-j", "1", "-o", f"{self.folder}/{package}.kcb", *options]
         for target in targets:
             args += ["--target", target]

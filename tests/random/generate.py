@@ -49,6 +49,7 @@ class Generator:
             made += 1
         self.choose_outputs()
         self.inouts()
+        self.constants()
         self.strides()
         self.types()
         return self.f
@@ -195,12 +196,23 @@ class Generator:
         here.inline = r.random() < 0.5
         return Node("where", [here, new, old], v.promote(old.t, new.t), old.shape)
 
+    def constants(self):
+        """Inputs of known shape that become constants."""
+        r, f = self.r, self.f
+        if r.random() > 0.35:
+            return
+        for n in f.inputs():
+            known = all(d.number() is not None for d in n.shape) and (not isinstance(n.fill, tuple) or n.fill[1].number())
+            if known and r.random() < 0.6 and not any(n in (o.alias, o.inout) for o in f.outputs):
+                n.data = fill(n, {}, np.random.default_rng(r.randrange(1 << 30)))
+
     def types(self):
         """Written for several types: what is right for one 16-bit float is right for the other."""
         arguments = [n.t for n in self.f.inputs() if not self.f.is_inout(n)]
         if arguments and self.r.random() < 0.1:
             t = self.r.choice(arguments)
-            self.f.types = [t] + [u for u in ("f16", "bf16") if t in ("f16", "bf16") and u != t and self.r.random() < 0.7]
+            others = [] if any(n.t == t for n in self.f.constants()) else ["f16", "bf16"]  # their files have one type
+            self.f.types = [t] + [u for u in others if t in ("f16", "bf16") and u != t and self.r.random() < 0.7]
 
     def strides(self):
         r, f = self.r, self.f

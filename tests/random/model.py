@@ -86,6 +86,7 @@ class Node:
     def __init__(self, op, args, t, shape, attrs=None, fill=None):
         self.op, self.args, self.t, self.shape = op, list(args), t, [Dim.of(d) for d in shape]
         self.attrs, self.fill, self.inline, self.name = attrs or {}, fill, False, None
+        self.data = None  # of an input that is a constant: its values
         self.strides = self.order = None  # of an input or output: Dims, and the axes, innermost first
 
     def nodes(self): return [a for a in self.args if isinstance(a, Node)]
@@ -122,7 +123,8 @@ class Function:
 
     def instance(self, name): return f"{name}_{self.types[0]}" if self.types else name
     def is_inout(self, n): return any(o.inout is n for o in self.outputs)
-    def inputs(self): return [n for n in self.nodes() if n.op == "input"]
+    def inputs(self): return [n for n in self.nodes() if n.op == "input" and n.data is None]
+    def constants(self): return [n for n in self.nodes() if n.op == "input" and n.data is not None]
 
     def symbols(self):
         found = set()
@@ -138,6 +140,11 @@ class Function:
             for d in o.strides or []:
                 found |= d.symbols()
         return found
+
+    def write_constants(self, name, folder):
+        """The files that text(name) names."""
+        for n in self.constants():
+            np.save(f"{folder}/{name}_{n.name}.npy", v.filed(n.data, n.t))
 
     def bare(self):
         found = set()
@@ -191,6 +198,8 @@ class Function:
         for key, kept in (("inputs", lambda n: not self.is_inout(n)), ("inouts", self.is_inout)):
             arguments = [argument(n.name, n.t, n.shape, n.strides) for n in self.inputs() if kept(n)]
             out += f"    {key}:\n" + "".join(arguments) if arguments else ""
+        stored = [f'      {n.name}: {{file: {name}_{n.name}.npy, type: "{n.t}{shape_text(n.shape) if n.shape else ""}"}}\n' for n in self.constants()]
+        out += "    constants:\n" + "".join(stored) if stored else ""
         arguments = [argument(o.name, o.t, o.node.shape, o.strides, o.alias and o.alias.name) for o in self.outputs if not o.inout]
         out += "    outputs:\n" + "".join(arguments) if arguments else ""
         out += "    body: |\n" + "".join(f"      {l}\n" for l in lines)
@@ -204,7 +213,7 @@ class Function:
         known = self.known = {}
         for n in self.nodes():
             if n.op == "input":
-                known[id(n)] = v.exact(inputs[n.name], n.t)
+                known[id(n)] = v.exact(inputs[n.name] if n.data is None else n.data, n.t)
                 continue
             args = [known[id(a)] if isinstance(a, Node) else a for a in n.args]
             r = known[id(n)] = EVALUATE[n.op](n, args, sizes)

@@ -166,12 +166,14 @@ def report(options, index, failure, case):
     keep = f"{options.build}/random/{options.seed}-{index}"
     shutil.rmtree(keep, ignore_errors=True)
     os.makedirs(keep)
+    f.text("f")
+    f.write_constants("f", keep)
     lines = [f"seed {options.seed}, model {index}, {job.setup.text()}: {failure[0]}"] + failure[1].split("\n")[:12]
     lines += [f"replay: tests/random/run.py --build {options.build} --seed {options.seed} --only {index}" + (f" --target {options.target}" if options.target else "")]
     lines += [] if again else ["it did not fail again alone"]
     text = f.text("f")
     if case:
-        lines += ["arch " + job.setup.target.split(":")[1], case.text(), "run " + replay_line(f, case)]
+        lines += ["constants are in files beside it"] * bool(f.constants()) + ["arch " + job.setup.target.split(":")[1], case.text(), "run " + replay_line(f, case)]
     with open(f"{keep}/m.yaml", "w") as out:
         out.write("".join(f"# {l}\n" for l in lines) + "kc: 1\nfunctions:\n" + text)
     return failure, keep

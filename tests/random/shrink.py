@@ -64,6 +64,10 @@ def variants(f, case):
         g.schedule = []
         yield g, c
     for i, n in enumerate(f.nodes()):
+        if n.data is not None:
+            g, c = copy.deepcopy((f, case))
+            g.nodes()[i].data = None
+            yield g, c
         if n.strides or n.inline or (n.op == "input" and n.fill in ("special", "any")):
             g, c = copy.deepcopy((f, case))
             g.nodes()[i].strides, g.nodes()[i].inline = None, False
