@@ -50,20 +50,24 @@ static value *literal(formula *f, double v) {
 
 // ---- activations --------------------------------------------------------------------------------
 
-static value *one_plus_exp_minus(formula *f, value *x) {
-    return binary(f, KC_OP_ADD, unary(f, KC_OP_EXP, unary(f, KC_OP_NEG, x)), literal(f, 1));
+// v * sigmoid(x), by exp(x) / (1 + exp(x)) to the left of 0 and 1 / (1 + exp(-x)) else: neither exp
+// overflows.
+static value *times_sigmoid(formula *f, value *v, value *x) {
+    value *t = unary(f, KC_OP_EXP, unary(f, KC_OP_NEG, unary(f, KC_OP_ABS, x)));
+    value *is_left = binary(f, KC_OP_LT, x, literal(f, 0));
+    value *terms[] = {is_left, binary(f, KC_OP_MUL, v, t), v};
+    value *above = keep(f, kc_interp_apply(f->m, f->op, KC_OP_SELECT, 3, terms, false));
+    return binary(f, KC_OP_DIV, above, binary(f, KC_OP_ADD, t, literal(f, 1)));
 }
 
 static value *sigmoid(kc_interp *m, const kc_op *op) {
     formula f = {.m = m, .op = op};
-    return finish(&f,
-                  binary(&f, KC_OP_DIV, literal(&f, 1), one_plus_exp_minus(&f, operand(&f, 0))));
+    return finish(&f, times_sigmoid(&f, literal(&f, 1), operand(&f, 0)));
 }
 
 static value *silu(kc_interp *m, const kc_op *op) {
     formula f = {.m = m, .op = op};
-    return finish(&f,
-                  binary(&f, KC_OP_DIV, operand(&f, 0), one_plus_exp_minus(&f, operand(&f, 0))));
+    return finish(&f, times_sigmoid(&f, operand(&f, 0), operand(&f, 0)));
 }
 
 static value *relu(kc_interp *m, const kc_op *op) {

@@ -50,19 +50,21 @@ static kc_value *plus(kc_builder *b, kc_value *x, double by) {
 
 // ---- activations -------------------------------------------------------------------------------------------------
 
-// 1 + exp(-x)
-static kc_value *one_plus_exp_neg(kc_builder *b, kc_value *x) {
-    return plus(b, kc_build_unary(b, KC_OP_EXP, kc_build_unary(b, KC_OP_NEG, x)), 1);
+// v * sigmoid(x), by exp(x) / (1 + exp(x)) to the left of 0 and 1 / (1 + exp(-x)) else: neither exp overflows.
+static kc_value *times_sigmoid(kc_builder *b, kc_value *v, kc_value *x) {
+    kc_value *t = kc_build_unary(b, KC_OP_EXP, kc_build_unary(b, KC_OP_NEG, kc_build_unary(b, KC_OP_ABS, x)));
+    kc_value *is_left = binary(b, KC_OP_LT, x, kc_tensor_const(b, &x->type, 0));
+    kc_value *above = kc_build_elementwise(b, KC_OP_SELECT, 3, (kc_value *[]){is_left, binary(b, KC_OP_MUL, v, t), v});
+    return binary(b, KC_OP_DIV, above, plus(b, t, 1));
 }
 
 static kc_value *expand_sigmoid(kc_builder *b, kc_op *op) {
     kc_value *x = kc_operand(op, 0);
-    return binary(b, KC_OP_DIV, kc_tensor_const(b, &x->type, 1), one_plus_exp_neg(b, x));
+    return times_sigmoid(b, kc_tensor_const(b, &x->type, 1), x);
 }
 
 static kc_value *expand_silu(kc_builder *b, kc_op *op) {
-    kc_value *x = kc_operand(op, 0);
-    return binary(b, KC_OP_DIV, x, one_plus_exp_neg(b, x));
+    return times_sigmoid(b, kc_operand(op, 0), kc_operand(op, 0));
 }
 
 static kc_value *expand_relu(kc_builder *b, kc_op *op) {

@@ -103,9 +103,12 @@ def activation(name, v, t):
     M = e.M
     constant = lambda k: i(np.full(v.shape, np.longdouble(repr(k))), t).rounded(0.5)
     if name in ("sigmoid", "silu"):
-        below = one + (-x).through(np.exp, 2)
-        r = one / below if name == "sigmoid" else (x / below).hull(x * (one / below))
-        overflowed = np.isinf(below.low)
+        t_ = i(-np.abs(v), t).through(np.exp, 2)  # no formula may overflow: exp(x) to the left of 0
+        below = one + t_
+        if name == "sigmoid":
+            left, r = t_ / below, one / below
+        else:
+            left, r = (x * t_ / below).hull(x * (t_ / below)), (x / below).hull(x * (one / below))
         exactly = (lambda a: 1 / (1 + M.exp(-a))) if name == "sigmoid" else (lambda a: a / (1 + M.exp(-a)))
         plain = scipy.special.expit if name == "sigmoid" else lambda a: a / (1 + np.exp(-a))
     else:
@@ -121,9 +124,8 @@ def activation(name, v, t):
         plain = lambda a: np.where(np.isneginf(a), np.nan, a)
     want, _ = e.over(lambda a: exactly(M.mpf(a)), plain, v)
     allowed = r.bound(want)
-    if name in ("sigmoid", "silu"):  # exp overflows: the formula gives 0, and a better way the exact value
-        allowed = np.where(overflowed & np.isfinite(v), np.abs(want), allowed)
-        want = np.where(overflowed, 0 if name == "sigmoid" else v * 0, want)
+    if name in ("sigmoid", "silu"):
+        allowed = np.where(v < 0, left.bound(want), allowed)
     return want, np.where(np.isfinite(v), allowed, 0)
 
 

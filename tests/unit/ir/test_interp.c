@@ -39,6 +39,7 @@ static void test_unary(void **state) {
             expect_number(op, i, r.values[0][i], expected, 1e-13);
             if (!isfinite(expected)) continue;
             if (!strncmp(op, "gelu", 4) && unary_x[i] < -1) continue; // 1 - erf cancels
+            if (!strcmp(op, "silu") && unary_x[i] < -87) continue;    // exp is denormal
             if (bound > ulps_allowed(op) * ulp * 1.0001)
                 fprintf(stderr, "%s, element %d: bound of %g ulp\n", op, i, bound / ulp);
             assert_true(bound <= ulps_allowed(op) * ulp * 1.0001);
