@@ -1,0 +1,1 @@
+"""wmma.cu, mma.cu: tensor cores."""
