@@ -12,8 +12,8 @@ LOOSE, HERE, ANYWHERE = range(3)
 
 MOVES = {"neg", "-x", "transpose", "reshape", "broadcast", "slice", "concat", "pad", "gather", "where"}
 ROUNDED_ONCE = {"abs", "relu", "min", "max", "clamp", "+", "-", "*", "/", "%", "sqrt", "cast", "iota", "and", "or", "not"} | set(v.COMPARE) | set(v.ROUNDING)
-FUNCTIONS = {"rsqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tanh", "erf", "sigmoid", "//"}
-ENDS_IN_PRODUCT = {"**", "silu", "gelu"}
+FUNCTIONS = {"rsqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tanh", "erf", "sigmoid", "silu", "//"}
+ENDS_IN_PRODUCT = {"**", "gelu"}
 ADDITIONS = {"+", "-"}
 
 
