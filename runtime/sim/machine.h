@@ -136,9 +136,11 @@ typedef struct kcsim_function_info {
     size_t static_shared; /* bytes */
     size_t local_bytes;   /* per thread */
     size_t const_bytes;
-    int registers;   /* an estimate from liveness, per thread */
-    int ptx_version; /* 87 for 8.7 */
-    int target;      /* 90 for sm_90a */
+    int registers;            /* an estimate from liveness, per thread */
+    int ptx_version;          /* 87 for 8.7 */
+    int target;               /* 90 for sm_90a */
+    int max_cluster;          /* .maxclusterrank; 0 when none */
+    bool cluster_must_be_set; /* .explicitcluster without a size */
 } kcsim_function_info;
 
 kcsim_function_info kcsim_function_describe(const kcsim_function *function);
@@ -153,6 +155,8 @@ typedef struct kcsim_launch_config {
     uint32_t cluster[3]; /* 0s: the kernel's own, else none */
     size_t dynamic_shared;
     size_t shared_limit;
+    bool big_clusters; /* the function attribute NON_PORTABLE_CLUSTER_SIZE_ALLOWED: up to 16 blocks
+                        */
 } kcsim_launch_config;
 
 kcsim_status kcsim_launch(kcsim_machine *machine, const kcsim_function *function,
@@ -171,8 +175,7 @@ int kcsim_occupancy(const kcsim_machine *machine, const kcsim_function *function
  * thread are those of the first in (block, thread) order. Order is by kernel, line, kind. */
 size_t kcsim_finding_count(kcsim_machine *machine);
 char *kcsim_findings_json(kcsim_machine *machine); /* [ {kind, kernel, ...}, ... ] */
-char *kcsim_counters_json(
-    kcsim_machine *machine); /* {"device": ..., "kernels": [...]} */
+char *kcsim_counters_json(kcsim_machine *machine); /* {"device": ..., "kernels": [...]} */
 void kcsim_reset_counters(kcsim_machine *machine); /* counters and findings */
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/sim/cuda/mbarrier.h"
+
 #define EACH_LANE(lane, lanes)                                                                     \
     for (uint32_t rest_##lane = (lanes), lane;                                                     \
          rest_##lane && (lane = (uint32_t)__builtin_ctz(rest_##lane), true);                       \
@@ -51,6 +53,24 @@ static void fill_addresses(kcsim_access *access, const uint64_t *addresses, uint
     }
 }
 
+/* Of addresses in .shared::cluster, those of one block. Where no such block can be meant, the
+ * address stays as it is and is out of bounds. */
+static void take_block(kcsim_access *access) {
+    kcsim_cluster *cluster = access->warp->block->cluster;
+    uint64_t addresses[KCSIM_LANES];
+    uint64_t above = access->address[__builtin_ctz(access->mask)] >> KCSIM_RANK_SHIFT;
+    uint32_t lanes = 0;
+    EACH_LANE(lane, access->mask)
+    if (access->address[lane] >> KCSIM_RANK_SHIFT == above) lanes |= 1u << lane;
+    memcpy(addresses, access->address, sizeof addresses);
+    access->mask = lanes;
+    bool own = above == 0 || above == access->warp->block->rank + 1;
+    bool reaches = own || (access->insn->cluster && above <= cluster->count);
+    if (above && reaches) access->home = &cluster->blocks[above - 1];
+    fill_addresses(access, addresses, reaches ? above << KCSIM_RANK_SHIFT : 0);
+    access->span = kcsim_lanes()->span(access->address, access->size);
+}
+
 void kcsim_access_take_space(kcsim_access *access, ptx_space space, const uint64_t *addresses,
                              uint32_t *rest) {
     access->space = space;
@@ -67,6 +87,9 @@ void kcsim_access_take_space(kcsim_access *access, ptx_space space, const uint64
         memcpy(access->address, addresses, sizeof access->address);
     else fill_addresses(access, addresses, base);
     access->span = kcsim_lanes()->span(access->address, access->size);
+    access->home = access->warp->block;
+    if (access->space == PTX_SPACE_SHARED && access->span.high > KCSIM_OFFSET_MASK)
+        take_block(access);
     *rest &= ~access->mask;
 }
 
@@ -123,7 +146,7 @@ static void drop(kcsim_access *access, kcsim_finding_kind kind, uint32_t lanes, 
 /* Shared, local and parameter memory: one array, or one a thread. */
 static void locate_array(kcsim_access *access, uint8_t *array, uint8_t *marks, uint64_t bytes,
                          uint64_t stride) {
-    char text[64];
+    char text[96];
     uint32_t bad = 0;
     uint64_t skipped = stride * access->warp->index * 32u;
     access->origin = array + skipped;
@@ -133,8 +156,35 @@ static void locate_array(kcsim_access *access, uint8_t *array, uint8_t *marks, u
     if (bytes >= access->size && access->span.high <= bytes - access->size) return;
     EACH_LANE(lane, access->mask)
     if (bytes < access->size || access->address[lane] > bytes - access->size) bad |= 1u << lane;
-    snprintf(text, sizeof text, "there are %" PRIu64 " bytes", bytes);
+    if (access->space == PTX_SPACE_SHARED && access->home->cluster->count > 1 &&
+        access->span.high > KCSIM_OFFSET_MASK)
+        snprintf(text, sizeof text, "%s",
+                 access->insn->cluster ? "no block of the cluster has this address"
+                                       : "an address of another block, and the instruction "
+                                         "reaches .shared::cta only");
+    else snprintf(text, sizeof text, "there are %" PRIu64 " bytes", bytes);
     drop(access, KCSIM_FINDING_OUT_OF_BOUNDS, bad, text);
+}
+
+/* Another block's shared memory is there until that block's last thread exits. */
+static void visit(kcsim_access *access) {
+    kcsim_block *home = access->home;
+    kcsim_warp *warp = access->warp;
+    if (!access->mask) return;
+    if (!home->live_threads) {
+        char text[80];
+        snprintf(text, sizeof text, "block %u,%u,%u of the cluster has exited", home->id[0],
+                 home->id[1], home->id[2]);
+        drop(access, KCSIM_FINDING_OUT_OF_BOUNDS, access->mask, text);
+        return;
+    }
+    if (!home->visits) return;
+    uint32_t lane = (uint32_t)__builtin_ctz(access->mask);
+    home->visits[warp->id] = (kcsim_visit){.warp = warp,
+                                           .insn = access->insn,
+                                           .address = access->address[lane],
+                                           .time = warp->time[warp->id],
+                                           .lane = lane};
 }
 
 static bool all_inside(const kcsim_access *access, const kcsim_allocation *allocation) {
@@ -198,7 +248,9 @@ void kcsim_access_locate(kcsim_access *access) {
     if (!access->mask) return;
     switch (access->space) {
     case PTX_SPACE_SHARED:
-        locate_array(access, block->shared, block->shared_defined, launch->shared_bytes, 0);
+        locate_array(access, access->home->shared, access->home->shared_defined,
+                     launch->shared_bytes, 0);
+        if (access->home != block) visit(access);
         break;
     case PTX_SPACE_LOCAL:
         locate_array(access, block->local, block->local_defined, launch->code->local_bytes,
@@ -250,7 +302,7 @@ static void note_conflicts(const kcsim_access *access) {
     const kcsim_block *block = access->warp->block;
     kcsim_conflict_list *found = &block->worker->conflicts;
     kcsim_conflicts *conflicts = block->launch->conflicts;
-    kcsim_accessor accessor = {.block = block->linear,
+    kcsim_accessor accessor = {.block = block->cluster->leader,
                                .place = (uint32_t)(access->insn - block->launch->code->insns)};
     bool is_write = access->kind != KCSIM_ACCESS_READ;
     /* Readers have no thread: one call does for lanes that read on from each other, or all the
@@ -270,7 +322,7 @@ static void note_conflicts(const kcsim_access *access) {
 
 /* Lanes of a shared access that no barrier orders after another warp's. */
 static uint32_t racing_lanes(kcsim_access *access) {
-    kcsim_race *race = access->warp->block->race;
+    kcsim_race *race = access->home->race;
     ptx_modifier semantics = ptx_has(access->insn->source, PTX_GROUP_SEMANTICS);
     bool strong = semantics != PTX_M_NONE && semantics != PTX_M_WEAK;
     char text[96];
@@ -289,7 +341,12 @@ static uint32_t racing_lanes(kcsim_access *access) {
         bad |= 1u << lane;
     }
     if (!bad) return 0;
-    if (first < KCSIM_LANES)
+    uint32_t warps = access->home->warp_count;
+    if (access->home->cluster->count > 1 && first < warps * access->home->cluster->count)
+        snprintf(text, sizeof text,
+                 "warp %u of the cluster's block %u used it too, and nothing orders the two",
+                 first % warps, first / warps);
+    else if (first < KCSIM_LANES)
         snprintf(text, sizeof text, "warp %u used it too, and no barrier lies between", first);
     else snprintf(text, sizeof text, "several warps used it too, and no barrier lies between");
     report(access, KCSIM_FINDING_RACE, bad, text);
@@ -298,7 +355,7 @@ static uint32_t racing_lanes(kcsim_access *access) {
 
 /* Lanes that touch what a copy may still be writing. */
 static void find_copies(kcsim_access *access, uint32_t lanes) {
-    const kcsim_copies *copies = access->warp->block->copies;
+    const kcsim_copies *copies = access->home->copies;
     uint32_t bad = 0, thread = 0, first = 0;
     kcsim_copy_state how = KCSIM_COPY_DONE;
     char text[96];
@@ -320,11 +377,30 @@ static void find_copies(kcsim_access *access, uint32_t lanes) {
     report(access, KCSIM_FINDING_ASYNC_IN_FLIGHT, bad, text);
 }
 
+/* Only mbarrier instructions touch a live mbarrier. */
+static void find_mbarriers(kcsim_access *access) {
+    uint32_t bad = 0, line = 0;
+    char text[80];
+    EACH_LANE(lane, access->mask) {
+        const kcsim_mbarrier *object =
+            kcsim_mbarrier_overlap(access->home, access->address[lane], access->size);
+        if (!object) continue;
+        bad |= 1u << lane;
+        line = object->line;
+    }
+    if (!bad) return;
+    snprintf(text, sizeof text, "writes over a live mbarrier, initialised at line %u", line);
+    report(access, KCSIM_FINDING_MBARRIER, bad, text);
+}
+
 void kcsim_access_race(kcsim_access *access) {
     const kcsim_block *block = access->warp->block;
     if (access->space == PTX_SPACE_GLOBAL && access->mask && block->launch->conflicts)
         note_conflicts(access);
     if (access->space != PTX_SPACE_SHARED) return;
+    if (access->home->mbarriers && access->kind != KCSIM_ACCESS_READ &&
+        access->insn->kind != KCSIM_DO_MBARRIER)
+        find_mbarriers(access);
     uint32_t racing = racing_lanes(access);
-    if (block->copies) find_copies(access, access->mask & ~racing);
+    if (access->home->copies) find_copies(access, access->mask & ~racing);
 }

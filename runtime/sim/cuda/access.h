@@ -7,9 +7,10 @@
 typedef struct kcsim_access {
     kcsim_warp *warp;
     const kcsim_insn *insn;
-    ptx_space space; /* never generic */
-    uint32_t mask;   /* lanes whose access is good */
-    uint32_t size;   /* bytes of a lane */
+    ptx_space space;   /* never generic */
+    kcsim_block *home; /* whose shared memory it is */
+    uint32_t mask;     /* lanes whose access is good */
+    uint32_t size;     /* bytes of a lane */
     kcsim_access_kind kind;
     uint64_t address[KCSIM_LANES]; /* in its space; lanes that are off repeat one that is on */
     kcsim_span span;               /* of the addresses */

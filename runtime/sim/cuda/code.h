@@ -39,6 +39,8 @@ typedef enum kcsim_kind {
     KCSIM_DO_CONVERT,
     KCSIM_DO_WINDOW, /* cvta: add imm (a wrap-around) to a */
     KCSIM_DO_ISSPACE,
+    KCSIM_DO_MAP_ADDRESS, /* mapa: a into the window of block b */
+    KCSIM_DO_BLOCK_RANK,  /* getctarank */
     KCSIM_DO_LOAD,
     KCSIM_DO_STORE,
     KCSIM_DO_ATOMIC,
@@ -50,6 +52,10 @@ typedef enum kcsim_kind {
     KCSIM_DO_EXIT,
     KCSIM_DO_TRAP,
     KCSIM_DO_BARRIER,
+    KCSIM_DO_CLUSTER_BARRIER, /* mode: KCSIM_BARRIER_ARRIVE, or SYNC for the wait */
+    KCSIM_DO_REGISTERS,       /* setmaxnreg: imm registers; extend: more of them */
+    KCSIM_DO_FENCE,
+    KCSIM_DO_MBARRIER, /* mode: kcsim_mbarrier_op */
     KCSIM_DO_WARP_BARRIER,
     KCSIM_DO_SHUFFLE,
     KCSIM_DO_VOTE,
@@ -62,6 +68,21 @@ typedef enum kcsim_kind {
     KCSIM_DO_MOVE_MATRIX,
     KCSIM_DO_MMA
 } kcsim_kind;
+
+/* What an mbarrier instruction does; kcsim_insn.extend is .expect_tx of an arrival. */
+typedef enum kcsim_mbarrier_op {
+    KCSIM_MBARRIER_INIT,
+    KCSIM_MBARRIER_INVALIDATE,
+    KCSIM_MBARRIER_EXPECT,
+    KCSIM_MBARRIER_COMPLETE,
+    KCSIM_MBARRIER_ARRIVE,
+    KCSIM_MBARRIER_DROP,
+    KCSIM_MBARRIER_TEST,
+    KCSIM_MBARRIER_TRY,
+    KCSIM_MBARRIER_PENDING,
+    KCSIM_MBARRIER_COPIES, /* cp.async.mbarrier.arrive */
+    KCSIM_MBARRIER_COPIES_NOINC
+} kcsim_mbarrier_op;
 
 typedef enum kcsim_barrier_mode {
     KCSIM_BARRIER_SYNC,
@@ -96,6 +117,9 @@ typedef struct kcsim_insn {
     bool negate_c, negate_guard;
     bool extend;  /* sign-extend what is loaded */
     bool aligned; /* a barrier that all lanes of the warp must reach together */
+    bool cluster; /* an address of shared memory may be another block's */
+    bool relaxed; /* .relaxed: it orders nothing but by fences */
+    bool parity;  /* of a wait: c is a phase's parity, not a state */
     uint32_t line;
     uint32_t guard; /* slot, 0 when there is none */
     uint32_t guard_at;
@@ -137,7 +161,9 @@ typedef struct kcsim_code {
                                */
     bool partial_barriers;    /* barriers that not all threads of the block take part in */
     bool copies;              /* asynchronous copies to shared memory */
-    bool uses_shared_window;  /* addresses of shared memory may appear as generic ones */
+    bool orders; /* by more than the block's barriers: mbarriers, the cluster's barrier */
+    bool mbarriers;
+    bool uses_shared_window; /* addresses of shared memory may appear as generic ones */
 } kcsim_code;
 
 struct kcsim_function {

@@ -19,22 +19,26 @@
 
 typedef struct copying_thread {
     uint32_t committed, waited;
+    /* cp.async.mbarrier.arrive: the groups up to this one are done for who waits for the mbarrier;
+     * the warp's clock and its count of such waits then. */
+    uint32_t handed_over, handed_at, acquired;
     uint32_t when[REMEMBERED]; /* by group: the warp's clock at the wait */
 } copying_thread;
 
 struct kcsim_copies {
     uint64_t count;
-    uint64_t *words; /* 0, or group << 16 | thread + 1 */
-    uint32_t thread_count;
+    uint64_t *words;                 /* 0, or group << 16 | thread + 1 */
+    uint32_t thread_count, first_id; /* of the warps, in the cluster */
     copying_thread *threads;
     bool used; /* since the block began */
 };
 
-kcsim_copies *kcsim_copies_create(uint64_t shared_bytes, uint32_t warp_count) {
+kcsim_copies *kcsim_copies_create(uint64_t shared_bytes, uint32_t warp_count, uint32_t first_id) {
     kcsim_copies *copies = calloc(1, sizeof *copies);
     if (!copies) return NULL;
     copies->count = (shared_bytes + 3) / 4;
     copies->words = calloc(copies->count + 1, sizeof *copies->words);
+    copies->first_id = first_id;
     copies->thread_count = warp_count * KCSIM_LANES;
     copies->threads = calloc(copies->thread_count, sizeof *copies->threads);
     if (copies->words && copies->threads) return copies;
@@ -77,17 +81,34 @@ void kcsim_do_copy_group(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask
         uint32_t done = thread->committed - (uint32_t)insn->imm;
         if (done > thread->waited + REMEMBERED) thread->waited = done - REMEMBERED;
         while (thread->waited < done)
-            thread->when[++thread->waited % REMEMBERED] = warp->time[warp->index];
+            thread->when[++thread->waited % REMEMBERED] = warp->time[warp->id];
     }
+}
+
+void kcsim_copies_hand_over(kcsim_copies *copies, const kcsim_warp *warp, uint32_t lane) {
+    copying_thread *thread = &copies->threads[warp->index * KCSIM_LANES + lane];
+    thread->handed_over = thread->committed + 1;
+    thread->handed_at = warp->time[warp->id];
+    thread->acquired = warp->acquired;
+}
+
+/* Through an mbarrier: another warp knows by its clock, the thread's own by having waited. */
+static bool is_handed_over(const copying_thread *thread, const kcsim_warp *warp, uint32_t owner,
+                           uint32_t group) {
+    if (group > thread->handed_over) return false;
+    return owner == warp->id ? warp->acquired > thread->acquired
+                             : thread->handed_at <= warp->time[owner];
 }
 
 static kcsim_copy_state state_of(const kcsim_copies *copies, const kcsim_warp *warp,
                                  uint64_t word) {
-    uint32_t number = (uint32_t)(word & 0xffff) - 1, owner = number / KCSIM_LANES;
+    uint32_t number = (uint32_t)(word & 0xffff) - 1;
+    uint32_t owner = copies->first_id + number / KCSIM_LANES;
     uint32_t group = (uint32_t)(word >> 16);
     const copying_thread *thread = &copies->threads[number];
+    if (is_handed_over(thread, warp, owner, group)) return KCSIM_COPY_DONE;
     if (group > thread->waited) return KCSIM_COPY_IN_FLIGHT;
-    if (owner == warp->index || thread->waited - group >= REMEMBERED) return KCSIM_COPY_DONE;
+    if (owner == warp->id || thread->waited - group >= REMEMBERED) return KCSIM_COPY_DONE;
     return thread->when[group % REMEMBERED] <= warp->time[owner] ? KCSIM_COPY_DONE
                                                                  : KCSIM_COPY_NOT_PASSED_ON;
 }

@@ -162,6 +162,11 @@ ptx_space kcsim_statement_space(const ptx_statement *statement) {
     }
 }
 
+bool kcsim_reaches_cluster(const ptx_statement *statement) {
+    ptx_modifier space = ptx_has(statement, PTX_GROUP_SPACE);
+    return space == PTX_M_NONE || space == PTX_M_SHARED_CLUSTER;
+}
+
 /* ---- shared memory ---- */
 
 static void place_shared(kcsim_code *code, ptx_variable *variable) {

@@ -12,6 +12,10 @@
 #define KCSIM_LOCAL_WINDOW 0x510000000000u
 #define KCSIM_PARAM_WINDOW 0x520000000000u
 #define KCSIM_WINDOW_BYTES 0x100000000u
+/* Addresses of .shared::cluster: exec_cluster.c. */
+#define KCSIM_RANK_SHIFT 24
+#define KCSIM_OFFSET_MASK 0xffffffu
+#define KCSIM_CLUSTER_MOST 16u
 
 typedef struct kcsim_decoder {
     ptx_module *module;
@@ -56,12 +60,18 @@ uint64_t kcsim_variable_address(const kcsim_decoder *decoder, const ptx_variable
 /* d, or d and p of `d|p`. */
 bool kcsim_decode_pair(kcsim_decoder *decoder, const ptx_operand *operand, unsigned bytes,
                        unsigned second_bytes);
+/* The operand in brackets: a register of *width bytes and an offset. */
+bool kcsim_decode_address(kcsim_decoder *decoder, const ptx_operand *operand, kcsim_ref *out,
+                          int64_t *offset, uint8_t *width);
 kcsim_ref *kcsim_decode_list(kcsim_decoder *decoder, uint32_t count);
 ptx_space kcsim_statement_space(const ptx_statement *statement);
+/* .shared::cluster, or generic: addresses may be those of another block of the cluster. */
+bool kcsim_reaches_cluster(const ptx_statement *statement);
 
 bool kcsim_decode_arithmetic(kcsim_decoder *decoder); /* decode_arithmetic.c */
-bool kcsim_decode_other(kcsim_decoder *decoder);  /* decode_move.c: compares, moves, conversions */
-bool kcsim_decode_memory(kcsim_decoder *decoder); /* decode_memory.c */
+bool kcsim_decode_other(kcsim_decoder *decoder);   /* decode_move.c: compares, moves, conversions */
+bool kcsim_decode_memory(kcsim_decoder *decoder);  /* decode_memory.c */
+bool kcsim_decode_cluster(kcsim_decoder *decoder); /* decode_cluster.c: clusters, mbarriers */
 bool kcsim_decode_control(
     kcsim_decoder *decoder); /* decode_control.c: branches, barriers, warps, tensor cores */
 

@@ -245,6 +245,6 @@ bool kcsim_decode_control(kcsim_decoder *decoder) {
     case PTX_FAMILY_STMATRIX: return decode_matrix_move(decoder, true);
     case PTX_FAMILY_MOVMATRIX: return decode_move_matrix(decoder);
     case PTX_FAMILY_MMA: return decode_mma(decoder);
-    default: return kcsim_decode_fail(decoder, "this instruction is not known");
+    default: return kcsim_decode_cluster(decoder);
     }
 }

@@ -9,8 +9,8 @@ static kcsim_class class_of(ptx_space space, bool is_store) {
     return KCSIM_CLASS_OTHER;
 }
 
-static bool decode_address(kcsim_decoder *decoder, const ptx_operand *operand, kcsim_ref *out,
-                           int64_t *offset, uint8_t *width) {
+bool kcsim_decode_address(kcsim_decoder *decoder, const ptx_operand *operand, kcsim_ref *out,
+                          int64_t *offset, uint8_t *width) {
     if (operand->kind != PTX_OPERAND_MEMORY)
         return kcsim_decode_fail(decoder, "an address in brackets was expected");
     *offset = operand->integer;
@@ -50,6 +50,7 @@ static bool decode_access(kcsim_decoder *decoder, const ptx_operand *address) {
         space = PTX_SPACE_LOCAL;
     ptx_modifier vector = ptx_has(statement, PTX_GROUP_VECTOR);
     insn->space = (uint8_t)space;
+    insn->cluster = kcsim_reaches_cluster(statement);
     insn->bytes = (uint8_t)kcsim_type_bytes(statement->types[0]);
     insn->count = vector == PTX_M_V2 ? 2 : vector == PTX_M_V4 ? 4 : vector == PTX_M_V8 ? 8 : 1;
     insn->extend = ptx_types[statement->types[0]].kind == PTX_KIND_SINT;
@@ -58,7 +59,7 @@ static bool decode_access(kcsim_decoder *decoder, const ptx_operand *address) {
     if (ptx_types[statement->types[0]].kind == PTX_KIND_PRED)
         return kcsim_decode_fail(decoder, "predicates are not memory");
     return space_fits(decoder, address, space) &&
-           decode_address(decoder, address, &insn->a, &insn->imm, &insn->mode);
+           kcsim_decode_address(decoder, address, &insn->a, &insn->imm, &insn->mode);
 }
 
 /* The elements, which may sit in registers wider than they are; all in registers of one width. */
@@ -149,6 +150,7 @@ static bool decode_atomic(kcsim_decoder *decoder, bool has_result) {
         return kcsim_decode_fail(decoder, "atomics work on global and shared memory");
     insn->kind = KCSIM_DO_ATOMIC;
     insn->space = (uint8_t)space;
+    insn->cluster = kcsim_reaches_cluster(statement);
     insn->bytes = (uint8_t)kcsim_type_bytes(type);
     insn->round = (uint8_t)op;
     decoder->code->talks_across_blocks |= space != PTX_SPACE_SHARED;
@@ -156,7 +158,7 @@ static bool decode_atomic(kcsim_decoder *decoder, bool has_result) {
     if (statement->operand_count < first + 1 + values)
         return kcsim_decode_fail(decoder, "an operand is missing");
     return space_fits(decoder, address, space) &&
-           decode_address(decoder, address, &insn->a, &insn->imm, &insn->mode) &&
+           kcsim_decode_address(decoder, address, &insn->a, &insn->imm, &insn->mode) &&
            kcsim_decode_source(decoder, &statement->operands[first + 1], insn->bytes, type,
                                &insn->b) &&
            (values == 1 || kcsim_decode_source(decoder, &statement->operands[first + 2],
@@ -178,8 +180,10 @@ static bool decode_copy(kcsim_decoder *decoder) {
         (size->integer != 4 && size->integer != 8 && size->integer != 16))
         return kcsim_decode_fail(decoder, "cp.async copies 4, 8 or 16 bytes");
     insn->bytes = (uint8_t)size->integer;
-    if (!decode_address(decoder, &statement->operands[0], &insn->a, &insn->imm, &insn->mode) ||
-        !decode_address(decoder, &statement->operands[1], &insn->b, &source_offset, &insn->element))
+    if (!kcsim_decode_address(decoder, &statement->operands[0], &insn->a, &insn->imm,
+                              &insn->mode) ||
+        !kcsim_decode_address(decoder, &statement->operands[1], &insn->b, &source_offset,
+                              &insn->element))
         return false;
     if (source_offset != (int32_t)source_offset)
         return kcsim_decode_fail(decoder, "the offset is too large");

@@ -153,7 +153,12 @@ static bool decode_mov_predicate(kcsim_decoder *decoder) {
     bool negated = false;
     decoder->insn->kind = KCSIM_DO_PREDICATE;
     decoder->insn->imm = 12; /* a */
-    if (source->kind == PTX_OPERAND_INTEGER) decoder->insn->imm = source->integer ? 15 : 0;
+    if (source->kind == PTX_OPERAND_SPECIAL) {
+        decoder->insn->kind = KCSIM_DO_SPECIAL;
+        decoder->insn->mode = (uint8_t)source->special;
+        if (source->special != PTX_SPECIAL_IS_EXPLICIT_CLUSTER)
+            return kcsim_decode_fail(decoder, "this special register is no predicate");
+    } else if (source->kind == PTX_OPERAND_INTEGER) decoder->insn->imm = source->integer ? 15 : 0;
     else if (!kcsim_decode_predicate(decoder, source, &decoder->insn->a, &negated)) return false;
     if (negated) decoder->insn->imm = 3;
     return kcsim_decode_destination(decoder, &decoder->statement->operands[0], 0,
@@ -313,21 +318,10 @@ static bool decode_cvta(kcsim_decoder *decoder) {
 static bool decode_isspacep(kcsim_decoder *decoder) {
     decoder->insn->kind = KCSIM_DO_ISSPACE;
     decoder->insn->space = (uint8_t)kcsim_statement_space(decoder->statement);
+    decoder->insn->cluster = kcsim_reaches_cluster(decoder->statement);
     return kcsim_decode_source(decoder, &decoder->statement->operands[1], 8, PTX_U64,
                                &decoder->insn->a) &&
            kcsim_decode_destination(decoder, &decoder->statement->operands[0], 0,
-                                    &decoder->insn->d);
-}
-
-/* A cluster is one block here: an address in the cluster is the block's own. */
-static bool decode_mapa(kcsim_decoder *decoder) {
-    if (!need_types(decoder, 1)) return false;
-    unsigned bytes = kcsim_type_bytes(decoder->statement->types[0]);
-    decoder->insn->kind = KCSIM_DO_MOVE;
-    decoder->insn->bytes = (uint8_t)bytes;
-    return kcsim_decode_source(decoder, &decoder->statement->operands[1], bytes, PTX_U64,
-                               &decoder->insn->a) &&
-           kcsim_decode_destination(decoder, &decoder->statement->operands[0], bytes,
                                     &decoder->insn->d);
 }
 
@@ -342,7 +336,7 @@ bool kcsim_decode_other(kcsim_decoder *decoder) {
     case PTX_FAMILY_CVT: return decode_cvt(decoder);
     case PTX_FAMILY_CVTA: return decode_cvta(decoder);
     case PTX_FAMILY_ISSPACEP: return decode_isspacep(decoder);
-    case PTX_FAMILY_MAPA: return decode_mapa(decoder);
+    case PTX_FAMILY_MAPA: return kcsim_decode_cluster(decoder);
     default: return kcsim_decode_fail(decoder, "this instruction is not known");
     }
 }

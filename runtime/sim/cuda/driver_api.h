@@ -378,6 +378,8 @@ DRIVER_API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid
                                               void **arguments);
 DRIVER_API CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle,
                                                  const driver_launch_config *config);
+DRIVER_API CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction handle,
+                                                       const driver_launch_config *config);
 
 /* ---- driver_entry.c -------------------------------------------------------------------------- */
 DRIVER_API CUresult cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags,

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CLUSTER_GROUP 16 /* multiprocessors that share clusters */
+
 /* ---- running --------------------------------------------------------------------------------- */
 
 /* The machine's sentence begins with the finding's kind. */
@@ -38,16 +40,31 @@ static CUresult fault_code(const char *sentence, bool *poisons) {
     return CUDA_ERROR_LAUNCH_FAILED;
 }
 
-static bool has_cluster(const driver_kernel *kernel) {
-    const uint32_t *asked = kernel->config.cluster;
-    const int *own = kernel->function->info.cluster;
-    return asked[0] * asked[1] * asked[2] > 1 || own[0] * own[1] * own[2] > 1;
+/* A cluster that cannot be: the launch's, or the kernel's own. */
+static CUresult check_cluster(const driver_kernel *kernel) {
+    const kcsim_function_info *info = &kernel->function->info;
+    bool asked =
+        kernel->config.cluster[0] || kernel->config.cluster[1] || kernel->config.cluster[2];
+    uint64_t blocks = 1, most = kernel->function->big_clusters ? 16 : 8;
+    if (!asked && info->cluster_must_be_set) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    if (!asked && info->cluster[0] == 0) return CUDA_SUCCESS;
+    if (info->max_cluster && (uint64_t)info->max_cluster < most) most = (uint64_t)info->max_cluster;
+    for (int i = 0; i < 3; i++) {
+        uint32_t size = asked ? kernel->config.cluster[i] : (uint32_t)info->cluster[i];
+        if (size == 0 || kernel->config.grid[i] % size != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        if (info->cluster[0] != 0 && size != (uint32_t)info->cluster[i])
+            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        blocks *= size;
+    }
+    if (asked && kernel->function->object.context->device->arch->major < 9)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return blocks <= most ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CLUSTER_SIZE;
 }
 
-/* A launch over the limits. Registers are the one resource that the driver does not call an
- * argument; clusters of several blocks are what this machine lacks. */
+/* A launch over the limits. Registers and clusters are what the driver does not call an argument.
+ */
 static CUresult limit_code(const driver_kernel *kernel) {
-    if (has_cluster(kernel)) return CUDA_ERROR_NOT_SUPPORTED;
+    if (check_cluster(kernel) != CUDA_SUCCESS) return check_cluster(kernel);
     const kcsim_arch *arch = kernel->function->object.context->device->arch;
     const uint32_t *block = kernel->config.block;
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
@@ -93,6 +110,7 @@ CUresult driver_kernel_run(CUcontext context, const driver_kernel *kernel) {
     kcsim_launch_config config = kernel->config;
     int limit = kernel->function->max_dynamic_shared;
     config.shared_limit = limit > 0 ? (size_t)limit : 0;
+    config.big_clusters = kernel->function->big_clusters;
     pthread_mutex_lock(&device->lock);
     size_t before = kcsim_finding_count(device->machine);
     kcsim_status status = kcsim_launch(device->machine, kernel->function->function, &config,
@@ -173,24 +191,6 @@ static CUresult read_attributes(const driver_launch_config *config, driver_kerne
     return CUDA_SUCCESS;
 }
 
-/* What can be said of a cluster before the machine sees it. */
-static CUresult check_cluster(const driver_kernel *kernel) {
-    const uint32_t *cluster = kernel->config.cluster;
-    const kcsim_function_info *info = &kernel->function->info;
-    if (cluster[0] == 0 && cluster[1] == 0 && cluster[2] == 0) return CUDA_SUCCESS;
-    if (kernel->function->object.context->device->arch->major < 9) return CUDA_ERROR_NOT_SUPPORTED;
-    uint64_t blocks = 1;
-    for (int i = 0; i < 3; i++) {
-        if (cluster[i] == 0 || kernel->config.grid[i] % cluster[i] != 0)
-            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-        if (info->cluster[0] != 0 && cluster[i] != (uint32_t)info->cluster[i])
-            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-        blocks *= cluster[i];
-    }
-    uint64_t most = kernel->function->big_clusters ? 16 : 8;
-    return blocks <= most ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CLUSTER_SIZE;
-}
-
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 static CUresult submit(CUstream stream, driver_kernel *kernel, void **arguments, void **extra) {
@@ -257,23 +257,69 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 }
 DRIVER_ALIAS(cuLaunchCooperativeKernel_ptsz, cuLaunchCooperativeKernel);
 
+/* How many clusters of `blocks` the device holds at once. A cluster lives in one group of
+ * multiprocessors, of which there are as many as the largest cluster has blocks. */
+static int active_clusters(CUcontext context, const driver_kernel *kernel, int threads,
+                           size_t shared, uint32_t blocks) {
+    int each =
+        kcsim_occupancy(context->device->machine, kernel->function->function, threads, shared);
+    int total = context->device->options.multiprocessors, clusters = 0;
+    for (int left = total; left > 0; left -= CLUSTER_GROUP)
+        clusters += each * (left < CLUSTER_GROUP ? left : CLUSTER_GROUP) / (int)blocks;
+    return clusters;
+}
+
+static CUresult cluster_question(CUfunction handle, const driver_launch_config *config,
+                                 CUcontext *context, driver_kernel *kernel, int *threads) {
+    launch_events events = {0};
+    CUresult result = driver_enter(context);
+    if (result == CUDA_SUCCESS)
+        result = driver_function_resolve(handle, *context, &kernel->function);
+    if (result != CUDA_SUCCESS) return result;
+    if (config == NULL) return CUDA_ERROR_INVALID_VALUE;
+    result = read_attributes(config, kernel, &events);
+    if (result != CUDA_SUCCESS) return result;
+    if ((*context)->device->arch->major < 9) return CUDA_ERROR_NOT_SUPPORTED;
+    uint64_t block = (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
+    *threads = block <= 1024 ? (int)block : 0;
+    kernel->config.grid[0] = config->gridDimX;
+    kernel->config.grid[1] = config->gridDimY;
+    kernel->config.grid[2] = config->gridDimZ;
+    return *threads > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle,
                                       const driver_launch_config *config) {
     CUcontext context;
     driver_kernel kernel = {0};
-    launch_events events = {0};
-    CUresult result = driver_enter(&context);
-    if (result == CUDA_SUCCESS) result = driver_function_resolve(handle, context, &kernel.function);
+    int threads = 0;
+    CUresult result = cluster_question(handle, config, &context, &kernel, &threads);
     if (result != CUDA_SUCCESS) return result;
-    if (clusters == NULL || config == NULL) return CUDA_ERROR_INVALID_VALUE;
-    result = read_attributes(config, &kernel, &events);
+    if (clusters == NULL) return CUDA_ERROR_INVALID_VALUE;
+    result = check_cluster(&kernel);
     if (result != CUDA_SUCCESS) return result;
-    const uint32_t *size = kernel.config.cluster;
-    uint32_t blocks = size[0] * size[1] * size[2];
-    int threads = (int)(config->blockDimX * config->blockDimY * config->blockDimZ);
-    if (threads <= 0) return CUDA_ERROR_INVALID_VALUE;
-    int each = kcsim_occupancy(context->device->machine, kernel.function->function, threads,
-                               config->sharedMemBytes);
-    *clusters = each * context->device->options.multiprocessors / (int)(blocks > 0 ? blocks : 1);
+    uint32_t blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        uint32_t own = (uint32_t)kernel.function->info.cluster[i];
+        blocks *= kernel.config.cluster[0] ? kernel.config.cluster[i] : own ? own : 1;
+    }
+    *clusters = active_clusters(context, &kernel, threads, config->sharedMemBytes, blocks);
+    return CUDA_SUCCESS;
+}
+
+/* The largest cluster, a power of two, of which the device holds one. */
+CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction handle,
+                                            const driver_launch_config *config) {
+    CUcontext context;
+    driver_kernel kernel = {0};
+    int threads = 0;
+    CUresult result = cluster_question(handle, config, &context, &kernel, &threads);
+    if (result != CUDA_SUCCESS) return result;
+    if (size == NULL) return CUDA_ERROR_INVALID_VALUE;
+    uint32_t most = kernel.function->big_clusters ? 16 : 8;
+    while (most > 1 &&
+           active_clusters(context, &kernel, threads, config->sharedMemBytes, most) == 0)
+        most /= 2;
+    *size = (int)most;
     return CUDA_SUCCESS;
 }

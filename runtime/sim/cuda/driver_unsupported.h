@@ -248,7 +248,6 @@
     X(cuMulticastCreate) \
     X(cuMulticastGetGranularity) \
     X(cuMulticastUnbind) \
-    X(cuOccupancyMaxPotentialClusterSize) \
     X(cuParamSetSize) \
     X(cuParamSetTexRef) \
     X(cuParamSetf) \

@@ -21,6 +21,7 @@
 typedef enum kcsim_group_state {
     KCSIM_GROUP_READY,
     KCSIM_GROUP_AT_BARRIER, /* of the block: `barrier` says which */
+    KCSIM_GROUP_AT_CLUSTER, /* in barrier.cluster.wait */
     KCSIM_GROUP_AT_LANES    /* for the lanes of `wanted` to come to the same instruction */
 } kcsim_group_state;
 
@@ -48,7 +49,20 @@ typedef struct kcsim_warp {
     bool rotating;  /* the group that runs was chosen for fairness, not for being behind */
     kcsim_group groups[KCSIM_LANES];
     uint32_t tid[3][KCSIM_LANES];
-    uint32_t time[KCSIM_LANES + 1]; /* race.c: what this warp knows of the others' clocks */
+    uint32_t id;                 /* among the warps of its cluster */
+    uint32_t *time;              /* order.c: what this warp knows of the others' clocks, by id */
+    uint32_t *fenced, *observed; /* NULL where nothing is ordered but by the block's barriers */
+    bool yielding;               /* its turn ends before the next instruction */
+    uint32_t cluster_arrived;    /* lanes at the cluster's barrier in this round */
+    uint32_t cluster_owed;       /* lanes that arrived and have not waited for it yet */
+    uint32_t cluster_pc;         /* where the first of them arrived */
+    struct kcsim_wait {          /* the mbarrier that it polled last, in vain; pc 0: none */
+        struct kcsim_block *home;
+        uint64_t at;
+        uint32_t pc, lanes;
+    } wait;
+    uint32_t acquired; /* waits on mbarriers that succeeded */
+    uint32_t quota;    /* registers a thread, as setmaxnreg left them */
 } kcsim_warp;
 
 typedef struct kcsim_barrier {
@@ -65,6 +79,8 @@ typedef struct kcsim_block {
     const struct kcsim_grid *launch;
     uint32_t id[3];
     uint64_t linear;
+    struct kcsim_cluster *cluster;
+    uint32_t rank; /* in the cluster */
     uint32_t thread_count, warp_count, live_threads;
     kcsim_warp *warps;
     uint8_t *registers;
@@ -73,7 +89,11 @@ typedef struct kcsim_block {
     uint8_t *shared, *shared_defined;
     uint8_t *local, *local_defined;
     struct kcsim_race *race;
-    struct kcsim_copies *copies; /* NULL: not looked for */
+    struct kcsim_copies *copies;       /* NULL: not looked for */
+    uint32_t *clocks;                  /* of all warps: what their `time` points into */
+    struct kcsim_mbarriers *mbarriers; /* NULL: the kernel has none */
+    struct kcsim_visit *visits;        /* from other blocks of the cluster, by warp; or NULL */
+    uint32_t register_pool;            /* what setmaxnreg.dec gave back, by warp */
     uint64_t random;
     bool stuck, trapped;
     uint64_t changes;            /* of memory, barriers and lanes: what could end somebody's wait */
@@ -87,7 +107,11 @@ typedef struct kcsim_grid {
     const kcsim_function *function;
     const kcsim_code *code;
     uint32_t grid[3], block[3];
-    uint64_t block_total;
+    uint32_t cluster[3], cluster_blocks; /* 1 without clusters */
+    bool explicit_cluster;
+    uint32_t clock_count; /* warps of a cluster */
+    uint32_t quota;       /* registers a thread that setmaxnreg finds */
+    uint64_t block_total, cluster_total;
     uint64_t shared_bytes; /* static and dynamic */
     uint64_t dynamic_shared;
     const uint8_t *params;
@@ -95,7 +119,7 @@ typedef struct kcsim_grid {
     bool track; /* definedness */
     bool check_alignment, check_race, check_copies;
     kcsim_conflicts *conflicts; /* between blocks; NULL: not looked for */
-    _Atomic uint64_t next_block;
+    _Atomic uint64_t next_cluster;
 } kcsim_grid;
 
 typedef struct kcsim_worker {
@@ -191,6 +215,10 @@ void kcsim_do_shuffle(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_vote(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_match(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_reduce(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+/* mapa, getctarank: exec_cluster.c */
+void kcsim_do_map_address(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_block_rank(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_mbarrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_elect(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 
 void kcsim_do_load_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
@@ -215,6 +243,16 @@ void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask);
 /* Lanes whose mask operand names lanes that are not here stand aside; true when some can go on. */
 bool kcsim_warp_gather(kcsim_warp *warp, const kcsim_insn *insn);
 void kcsim_warp_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+/* Lanes of a waiting group go on behind its instruction. */
+void kcsim_warp_release(kcsim_warp *warp, uint32_t index);
+/* Lanes stop at their instruction in `state`; the others of the running group go on behind it. */
+void kcsim_warp_stop(kcsim_warp *warp, uint32_t mask, kcsim_group_state state, uint8_t barrier);
+void kcsim_report_divergence(kcsim_warp *warp, uint32_t pc, uint32_t lanes, const char *text);
+/* The warp's turn ends: what it waits for has not happened. */
+static inline void kcsim_warp_yield(kcsim_warp *warp) {
+    warp->yielding = true;
+    warp->behind = 0; /* the run loop looks up at once */
+}
 /* Finds out why nothing can run, and records it. */
 void kcsim_block_stuck(kcsim_block *block);
 
@@ -224,23 +262,75 @@ void kcsim_warp_run(kcsim_warp *warp, uint32_t budget);
 
 /* ---- blocks: exec_block.c -------------------------------------------------------------------- */
 
-bool kcsim_block_create(kcsim_block *block, kcsim_worker *worker);
+bool kcsim_block_create(kcsim_block *block, struct kcsim_cluster *cluster, uint32_t rank);
 void kcsim_block_destroy(kcsim_block *block);
-void kcsim_block_start(kcsim_block *block, uint64_t linear);
+void kcsim_block_start(kcsim_block *block, const uint32_t id[3]);
 typedef enum kcsim_progress {
     KCSIM_PROGRESS_DONE,   /* every thread exited, or nothing can go on */
     KCSIM_PROGRESS_PAUSED, /* the budget is used up */
-    KCSIM_PROGRESS_POLLING /* every warp waits for memory to change, and nobody in this block
-                              changes it */
+    KCSIM_PROGRESS_POLLING /* every warp waits for what only another block can do: to change memory,
+                              or to come to the cluster's barrier */
 } kcsim_progress;
 kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget);
+uint64_t kcsim_random(uint64_t *state);
 /* Records a polling block as deadlocked. */
 void kcsim_block_polls_forever(kcsim_block *block);
+
+/* ---- clusters: exec_cluster.c ----------------------------------------------------------------
+ *
+ * Every block is in a cluster, mostly alone. The blocks of one take turns on one host thread. */
+
+/* The last visit of a warp to another block's shared memory. */
+typedef struct kcsim_visit {
+    kcsim_warp *warp;
+    const kcsim_insn *insn;
+    uint64_t address;
+    uint32_t time, lane;
+} kcsim_visit;
+
+typedef struct kcsim_cluster {
+    kcsim_worker *worker;
+    kcsim_block *blocks;
+    uint32_t count;
+    uint64_t leader; /* linear number of its first block */
+    uint64_t random;
+    struct kcsim_turn {
+        bool done, polling;
+        uint64_t polled_at; /* changes of the whole cluster when it was found polling */
+    } * turns;
+    bool gathering;              /* somebody is at the cluster's barrier */
+    uint32_t *gathered, *passed; /* clocks: of this round's arrivals, of the last round's */
+} kcsim_cluster;
+
+bool kcsim_cluster_create(kcsim_cluster *cluster, kcsim_worker *worker);
+void kcsim_cluster_destroy(kcsim_cluster *cluster);
+void kcsim_cluster_start(kcsim_cluster *cluster, uint64_t number);
+kcsim_progress kcsim_cluster_run(kcsim_cluster *cluster, uint64_t budget);
+uint64_t kcsim_cluster_changes(const kcsim_cluster *cluster);
+void kcsim_cluster_polls_forever(kcsim_cluster *cluster);
+void kcsim_warp_cluster_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+/* After an exit: the cluster's barrier waits for those that are left; and a block that is empty
+ * now must not be visited any more. */
+void kcsim_cluster_left(kcsim_block *block);
+/* setmaxnreg; false while the registers are not there */
+bool kcsim_warp_registers(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+
+/* ---- order: order.c --------------------------------------------------------------------------
+ *
+ * Happens-before by vector clocks: one component a warp of the cluster. A release puts what the
+ * warp knows into an object's clock and begins a new tick; an acquire takes the object's clock.
+ * Relaxed operations do so by way of the fences around them. */
+void kcsim_order_join(uint32_t *into, const uint32_t *from, uint32_t count);
+void kcsim_order_release(kcsim_warp *warp, uint32_t *into, bool relaxed);
+void kcsim_order_acquire(kcsim_warp *warp, const uint32_t *from, bool relaxed);
+void kcsim_order_fence(kcsim_warp *warp);
+/* Warp `id` of the same cluster: its own clock now. */
+uint32_t kcsim_order_now(const kcsim_warp *warp, uint32_t id);
 
 /* ---- races: race.c --------------------------------------------------------------------------- */
 
 typedef struct kcsim_race kcsim_race;
-kcsim_race *kcsim_race_create(uint64_t shared_bytes, bool exact);
+kcsim_race *kcsim_race_create(uint64_t shared_bytes, uint32_t warps, bool exact);
 void kcsim_race_destroy(kcsim_race *race);
 void kcsim_race_reset(kcsim_race *race);
 typedef enum kcsim_access_kind {
@@ -266,12 +356,14 @@ typedef enum kcsim_copy_state {
     KCSIM_COPY_IN_FLIGHT,    /* its thread has not waited for it */
     KCSIM_COPY_NOT_PASSED_ON /* it has, but no barrier since tells this warp so */
 } kcsim_copy_state;
-kcsim_copies *kcsim_copies_create(uint64_t shared_bytes, uint32_t warp_count);
+kcsim_copies *kcsim_copies_create(uint64_t shared_bytes, uint32_t warp_count, uint32_t first_id);
 void kcsim_copies_destroy(kcsim_copies *copies);
 void kcsim_copies_reset(kcsim_copies *copies);
 /* A lane issues a copy to [address, address + size). */
 void kcsim_copies_begin(kcsim_copies *copies, const kcsim_warp *warp, uint32_t lane,
                         uint64_t address, uint32_t size);
+/* A lane's copies so far are waited for by way of an mbarrier. */
+void kcsim_copies_hand_over(kcsim_copies *copies, const kcsim_warp *warp, uint32_t lane);
 /* The first copy to these bytes that is not done, as a lane of `warp` sees it; *thread issued it.
  */
 kcsim_copy_state kcsim_copies_look(const kcsim_copies *copies, const kcsim_warp *warp,

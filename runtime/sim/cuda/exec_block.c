@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/cuda/exec.h"
+#include "runtime/sim/cuda/mbarrier.h"
 
 #define QUIET_STEPS                                                                                \
     ((uint64_t)1                                                                                   \
@@ -18,7 +18,7 @@
 #define LONGEST_PERIOD 20000u
 #define FAIR_SLICE 8192u
 
-static uint64_t next_random(uint64_t *state) {
+uint64_t kcsim_random(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -45,11 +45,41 @@ static void number_threads(kcsim_block *block) {
         }
 }
 
-bool kcsim_block_create(kcsim_block *block, kcsim_worker *worker) {
+/* What the checks remember of the block. */
+static bool create_checks(kcsim_block *block) {
+    const kcsim_grid *launch = block->launch;
+    const kcsim_code *code = launch->code;
+    bool alone = launch->cluster_blocks == 1, made = true;
+    if (launch->check_race && launch->shared_bytes) {
+        bool exact = code->partial_barriers || code->orders || !alone;
+        block->race = kcsim_race_create(launch->shared_bytes, launch->clock_count, exact);
+        made &= block->race != NULL;
+    }
+    if (launch->check_copies && code->copies) {
+        block->copies = kcsim_copies_create(launch->shared_bytes, block->warp_count,
+                                            block->rank * block->warp_count);
+        made &= block->copies != NULL;
+    }
+    if (code->mbarriers) {
+        block->mbarriers = kcsim_mbarriers_create(launch->shared_bytes, launch->clock_count);
+        made &= block->mbarriers != NULL;
+    }
+    /* Where atomics may order blocks, which is not followed, nothing is said of visits. */
+    if (launch->check_race && !alone && !code->talks_across_blocks) {
+        block->visits = calloc(launch->clock_count, sizeof *block->visits);
+        made &= block->visits != NULL;
+    }
+    return made;
+}
+
+bool kcsim_block_create(kcsim_block *block, kcsim_cluster *cluster, uint32_t rank) {
+    kcsim_worker *worker = cluster->worker;
     const kcsim_grid *launch = worker->launch;
     const kcsim_code *code = launch->code;
     memset(block, 0, sizeof *block);
     block->worker = worker;
+    block->cluster = cluster;
+    block->rank = rank;
     block->launch = launch;
     block->thread_count = launch->block[0] * launch->block[1] * launch->block[2];
     block->warp_count = (block->thread_count + 31) / 32;
@@ -65,15 +95,12 @@ bool kcsim_block_create(kcsim_block *block, kcsim_worker *worker) {
     block->shared_defined = aligned_zeros(launch->shared_bytes);
     block->local = aligned_zeros(code->local_bytes * block->warp_count * 32);
     block->local_defined = aligned_zeros(code->local_bytes * block->warp_count * 32);
-    if (launch->check_race && launch->shared_bytes)
-        block->race = kcsim_race_create(launch->shared_bytes, code->partial_barriers);
-    if (launch->check_copies && code->copies)
-        block->copies = kcsim_copies_create(launch->shared_bytes, block->warp_count);
-    bool raced = !launch->check_race || !launch->shared_bytes || block->race;
-    bool copied = !launch->check_copies || !code->copies || block->copies;
-    if (!block->warps || !block->registers || !block->full || (launch->track && !block->defined) ||
-        !block->shared || !block->shared_defined || !block->local || !block->local_defined ||
-        !raced || !copied) {
+    uint32_t clocks = code->orders || launch->cluster_blocks > 1 ? 3 : 1;
+    block->clocks =
+        calloc((size_t)block->warp_count * clocks * launch->clock_count, sizeof *block->clocks);
+    if (!block->clocks || !create_checks(block) || !block->warps || !block->registers ||
+        !block->full || (launch->track && !block->defined) || !block->shared ||
+        !block->shared_defined || !block->local || !block->local_defined) {
         kcsim_block_destroy(block);
         return false;
     }
@@ -81,6 +108,12 @@ bool kcsim_block_create(kcsim_block *block, kcsim_worker *worker) {
         kcsim_warp *warp = &block->warps[w];
         warp->block = block;
         warp->index = w;
+        warp->id = rank * block->warp_count + w;
+        warp->time = block->clocks + (size_t)w * clocks * launch->clock_count;
+        if (clocks > 1) {
+            warp->fenced = warp->time + launch->clock_count;
+            warp->observed = warp->fenced + launch->clock_count;
+        }
         warp->registers = block->registers + register_bytes * w;
         warp->constants = code->constants;
         warp->full = block->full + (size_t)code->slot_count * w;
@@ -101,6 +134,9 @@ void kcsim_block_destroy(kcsim_block *block) {
     free(block->local_defined);
     kcsim_race_destroy(block->race);
     kcsim_copies_destroy(block->copies);
+    kcsim_mbarriers_destroy(block->mbarriers);
+    free(block->clocks);
+    free(block->visits);
     memset(block, 0, sizeof *block);
 }
 
@@ -120,16 +156,20 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     warp->full[0] = UINT32_MAX;
     if (warp->has_holes) memset(warp->defined, 0, slots * sizeof *warp->defined);
     warp->has_holes = false;
-    memset(warp->time, 0, sizeof warp->time);
-    warp->time[warp->index] = 1;
+    uint32_t clocks = block->launch->clock_count;
+    memset(warp->time, 0, (warp->fenced ? 3 : 1) * clocks * sizeof *warp->time);
+    warp->time[warp->id] = 1;
+    warp->yielding = false;
+    warp->cluster_arrived = warp->cluster_owed = warp->acquired = 0;
+    warp->wait.lanes = 0;
+    warp->quota = block->launch->quota;
 }
 
-void kcsim_block_start(kcsim_block *block, uint64_t linear) {
+void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     const kcsim_grid *launch = block->launch;
+    uint64_t linear = id[0] + launch->grid[0] * (id[1] + (uint64_t)launch->grid[1] * id[2]);
     block->linear = linear;
-    block->id[0] = (uint32_t)(linear % launch->grid[0]);
-    block->id[1] = (uint32_t)(linear / launch->grid[0] % launch->grid[1]);
-    block->id[2] = (uint32_t)(linear / launch->grid[0] / launch->grid[1]);
+    memcpy(block->id, id, sizeof block->id);
     block->random = launch->machine->options.seed ^ (linear + 1) * 0xd1342543de82ef95u;
     block->live_threads = block->thread_count;
     block->stuck = block->trapped = false;
@@ -144,6 +184,9 @@ void kcsim_block_start(kcsim_block *block, uint64_t linear) {
     }
     kcsim_race_reset(block->race);
     kcsim_copies_reset(block->copies);
+    kcsim_mbarriers_reset(block->mbarriers);
+    if (block->visits) memset(block->visits, 0, launch->clock_count * sizeof *block->visits);
+    block->register_pool = 0;
     for (uint32_t w = 0; w < block->warp_count; w++)
         start_warp(block, &block->warps[w]);
 }
@@ -200,9 +243,56 @@ static bool all_poll(kcsim_block *block) {
     return any;
 }
 
+/* The warps that wait for one mbarrier: which, what it still wants, and who they are. */
+static bool tell_mbarrier(kcsim_block *block, kcsim_warp *first) {
+    const struct kcsim_wait *wait = &first->wait;
+    kcsim_mbarrier *object = kcsim_mbarrier_find(wait->home, wait->at);
+    char text[176], what[100];
+    uint64_t addresses[KCSIM_LANES];
+    if (!object) return false;
+    kcsim_mbarrier_describe(object, what, sizeof what);
+    int used = snprintf(text, sizeof text, "%s; waiting for it: warps", what);
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        const kcsim_warp *warp = &block->warps[w];
+        bool same = warp->live && warp->wait.lanes && warp->wait.home == wait->home &&
+                    warp->wait.at == wait->at;
+        if (same && used < (int)sizeof text - 4)
+            used += snprintf(text + used, sizeof text - (size_t)used, " %u", w);
+    }
+    for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
+        addresses[lane] = wait->at;
+    kcsim_report report = {.kind = KCSIM_FINDING_DEADLOCK,
+                           .lanes = wait->lanes,
+                           .space = "shared",
+                           .addresses = addresses,
+                           .size = 8,
+                           .other = text};
+    kcsim_report_lanes(first, &block->launch->code->insns[wait->pc], &report);
+    if (!block->worker->fault[0])
+        snprintf(block->worker->fault, sizeof block->worker->fault,
+                 "block %u,%u,%u is stuck: %.180s", block->id[0], block->id[1], block->id[2], text);
+    return true;
+}
+
+static bool tell_mbarriers(kcsim_block *block) {
+    bool any = false;
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        kcsim_warp *warp = &block->warps[w];
+        bool told = false;
+        if (!warp->live || !warp->wait.lanes) continue;
+        for (uint32_t k = 0; k < w; k++)
+            told |= block->warps[k].live && block->warps[k].wait.lanes &&
+                    block->warps[k].wait.home == warp->wait.home &&
+                    block->warps[k].wait.at == warp->wait.at;
+        any |= told || tell_mbarrier(block, warp);
+    }
+    return any;
+}
+
 void kcsim_block_polls_forever(kcsim_block *block) {
     block->stuck = true;
     block->worker->faulted = true;
+    if (tell_mbarriers(block)) return;
     for (uint32_t w = 0; w < block->warp_count; w++) {
         kcsim_warp *warp = &block->warps[w];
         if (!warp->live || !warp->mask) continue;
@@ -226,7 +316,7 @@ static kcsim_warp *pick(kcsim_block *block) {
     for (uint32_t w = 0; w < block->warp_count; w++)
         if (block->warps[w].live && !block->warps[w].blocked) ready[count++] = w;
     if (!count) return NULL;
-    return &block->warps[ready[count == 1 ? 0 : next_random(&block->random) % count]];
+    return &block->warps[ready[count == 1 ? 0 : kcsim_random(&block->random) % count]];
 }
 
 /* Groups that wait for lanes of their warp may have been freed by an exit elsewhere in it. */
@@ -241,17 +331,26 @@ static bool wake(kcsim_block *block) {
     return any;
 }
 
+/* Somebody is at the cluster's barrier, so another block may set this one free. */
+static bool waits_for_others(const kcsim_block *block) {
+    for (uint32_t w = 0; block->cluster->count > 1 && w < block->warp_count; w++)
+        for (uint32_t i = 0; i < block->warps[w].group_count; i++)
+            if (block->warps[w].groups[i].state == KCSIM_GROUP_AT_CLUSTER) return true;
+    return false;
+}
+
 kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget) {
     uint64_t end = block->steps + budget < budget ? UINT64_MAX : block->steps + budget;
     while (block->live_threads && !block->trapped) {
         kcsim_warp *warp = pick(block);
         if (!warp && wake(block)) continue;
+        if (!warp && waits_for_others(block)) return KCSIM_PROGRESS_POLLING;
         if (!warp) {
             kcsim_block_stuck(block);
             return KCSIM_PROGRESS_DONE;
         }
         uint64_t changes = block->changes, before = warp->steps;
-        kcsim_warp_run(warp, 32 + (uint32_t)(next_random(&block->random) & 511));
+        kcsim_warp_run(warp, 32 + (uint32_t)(kcsim_random(&block->random) & 511));
         block->steps += warp->steps - before;
         if (warp->slice > FAIR_SLICE && warp->mask) {
             kcsim_warp_rotate(warp);

@@ -183,7 +183,7 @@ bool kcsim_warp_gather(kcsim_warp *warp, const kcsim_insn *insn) {
 
 /* ---- barriers ---- */
 
-static void report_divergence(kcsim_warp *warp, uint32_t pc, uint32_t lanes, const char *text) {
+void kcsim_report_divergence(kcsim_warp *warp, uint32_t pc, uint32_t lanes, const char *text) {
     kcsim_report report = {.kind = KCSIM_FINDING_BARRIER_DIVERGENCE,
                            .lanes = lanes,
                            .space = "barrier",
@@ -222,7 +222,7 @@ static void check_whole_warps(kcsim_block *block, const kcsim_barrier *barrier) 
         snprintf(text, sizeof text,
                  "lanes %08" PRIx32 " of warp %u came to the barrier, lanes %08" PRIx32 " %s",
                  arrived, w, missing, missing & warp->live ? "did not" : "exited before it");
-        report_divergence(warp, barrier->pc, arrived, text);
+        kcsim_report_divergence(warp, barrier->pc, arrived, text);
     }
 }
 
@@ -246,6 +246,14 @@ static void give_reduction(kcsim_warp *warp, const kcsim_group *group,
     kcsim_set_defined(warp, insn->d, group->mask, barrier->undefined ? 0 : UINT32_MAX);
 }
 
+void kcsim_warp_release(kcsim_warp *warp, uint32_t index) {
+    kcsim_group group = warp->groups[index];
+    remove_group(warp, index);
+    add_ready(warp, group.pc + 1, group.mask);
+    if (warp->mask && group.pc + 1 < warp->behind) warp->behind = group.pc + 1;
+    warp->blocked = false;
+}
+
 static void release(kcsim_block *block, uint32_t id) {
     kcsim_barrier *barrier = &block->barriers[id];
     uint32_t warps = 0;
@@ -260,10 +268,7 @@ static void release(kcsim_block *block, uint32_t id) {
                 continue;
             }
             give_reduction(warp, &group, barrier);
-            remove_group(warp, i);
-            add_ready(warp, group.pc + 1, group.mask);
-            if (warp->mask && group.pc + 1 < warp->behind) warp->behind = group.pc + 1;
-            warp->blocked = false;
+            kcsim_warp_release(warp, i);
             i = 0;
         }
     }
@@ -285,9 +290,9 @@ static uint32_t barrier_number(kcsim_warp *warp, const kcsim_insn *insn, uint32_
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         if (ids[__builtin_ctz(rest)] != id) other |= rest & (0 - rest);
     if (other)
-        report_divergence(warp, warp->pc, other, "lanes of one warp name different barriers");
+        kcsim_report_divergence(warp, warp->pc, other, "lanes of one warp name different barriers");
     if (id >= KCSIM_BARRIERS)
-        report_divergence(warp, warp->pc, mask, "there are 16 barriers, numbered from 0");
+        kcsim_report_divergence(warp, warp->pc, mask, "there are 16 barriers, numbered from 0");
     return id % KCSIM_BARRIERS;
 }
 
@@ -297,8 +302,8 @@ static uint32_t barrier_count(kcsim_warp *warp, const kcsim_insn *insn, uint32_t
     kcsim_report_undefined(warp, insn, insn->b, mask,
                            "the barrier's count of threads was never written");
     if (count % 32 || count == 0)
-        report_divergence(warp, warp->pc, mask,
-                          "a barrier's count of threads must be a multiple of 32, and not 0");
+        kcsim_report_divergence(warp, warp->pc, mask,
+                                "a barrier's count of threads must be a multiple of 32, and not 0");
     return (count + 31) / 32 * 32;
 }
 
@@ -307,8 +312,8 @@ static void arrive(kcsim_warp *warp, const kcsim_insn *insn, kcsim_barrier *barr
     if (!barrier->in_use)
         *barrier = (kcsim_barrier){.in_use = true, .pc = warp->pc, .expected = count};
     else if (barrier->expected != count)
-        report_divergence(warp, warp->pc, mask,
-                          "warps at one barrier expect different counts of threads");
+        kcsim_report_divergence(warp, warp->pc, mask,
+                                "warps at one barrier expect different counts of threads");
     barrier->aligned |= insn->aligned;
     if (insn->aligned && barrier->arrived[warp->index]) {
         bool elsewhere = true;
@@ -316,8 +321,8 @@ static void arrive(kcsim_warp *warp, const kcsim_insn *insn, kcsim_barrier *barr
             if (warp->groups[i].state == KCSIM_GROUP_AT_BARRIER && warp->groups[i].pc == warp->pc)
                 elsewhere = false;
         if (elsewhere)
-            report_divergence(warp, warp->pc, mask,
-                              "lanes of one warp meet the barrier at different instructions");
+            kcsim_report_divergence(warp, warp->pc, mask,
+                                    "lanes of one warp meet the barrier at different instructions");
     }
     barrier->arrived[warp->index] |= mask;
     if (insn->mode == KCSIM_BARRIER_REDUCE) {
@@ -328,24 +333,26 @@ static void arrive(kcsim_warp *warp, const kcsim_insn *insn, kcsim_barrier *barr
     barrier->count += (uint32_t)__builtin_popcount(mask);
 }
 
+void kcsim_warp_stop(kcsim_warp *warp, uint32_t mask, kcsim_group_state state, uint8_t barrier) {
+    uint32_t rest = warp->mask & ~mask; /* switched off by the guard: they go on */
+    add_group(warp, (kcsim_group){
+                        .pc = warp->pc, .mask = mask, .state = (uint8_t)state, .barrier = barrier});
+    add_ready(warp, warp->pc + 1, rest);
+    warp->mask = 0;
+    if (state == KCSIM_GROUP_AT_BARRIER) check_barriers(warp->block);
+    kcsim_warp_choose(warp);
+}
+
 void kcsim_warp_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint32_t id = barrier_number(warp, insn, mask), count = barrier_count(warp, insn, mask);
     kcsim_block *block = warp->block;
     arrive(warp, insn, &block->barriers[id], mask, count);
-    uint32_t rest = warp->mask & ~mask; /* switched off by the guard: they go on */
     if (insn->mode == KCSIM_BARRIER_ARRIVE) {
         warp->pc++;
         check_barriers(block);
         return;
     }
-    add_group(warp, (kcsim_group){.pc = warp->pc,
-                                  .mask = mask,
-                                  .state = KCSIM_GROUP_AT_BARRIER,
-                                  .barrier = (uint8_t)id});
-    add_ready(warp, warp->pc + 1, rest);
-    warp->mask = 0;
-    check_barriers(block);
-    kcsim_warp_choose(warp);
+    kcsim_warp_stop(warp, mask, KCSIM_GROUP_AT_BARRIER, (uint8_t)id);
 }
 
 void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask) {
@@ -357,6 +364,7 @@ void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask) {
     add_ready(warp, warp->pc + 1, rest);
     warp->mask = 0;
     check_barriers(block);
+    kcsim_cluster_left(block);
     kcsim_warp_choose(warp);
 }
 
@@ -367,6 +375,10 @@ static int describe(char *text, size_t size, const kcsim_warp *warp, const kcsim
     if (group->state == KCSIM_GROUP_AT_BARRIER)
         return snprintf(text, size, "warp %u lanes %08" PRIx32 " wait at barrier %u, line %u; ",
                         warp->index, group->mask, group->barrier, line);
+    if (group->state == KCSIM_GROUP_AT_CLUSTER)
+        return snprintf(text, size,
+                        "warp %u lanes %08" PRIx32 " wait at the cluster's barrier, line %u; ",
+                        warp->index, group->mask, line);
     return snprintf(text, size,
                     "warp %u lanes %08" PRIx32 " wait for lanes %08" PRIx32 ", line %u; ",
                     warp->index, group->mask, group->wanted & warp->live & ~group->mask, line);

@@ -324,7 +324,10 @@ void kcsim_do_isspace(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
                           : a[lane] - KCSIM_LOCAL_WINDOW < KCSIM_WINDOW_BYTES ? PTX_SPACE_LOCAL
                           : a[lane] - KCSIM_PARAM_WINDOW < KCSIM_WINDOW_BYTES ? PTX_SPACE_PARAM
                                                                               : PTX_SPACE_GLOBAL;
-        result |= (uint32_t)(space == insn->space) << lane;
+        uint32_t above = (uint32_t)a[lane] >> KCSIM_RANK_SHIFT;
+        bool mine = space != PTX_SPACE_SHARED || insn->cluster || above == 0 ||
+                    above == warp->block->rank + 1;
+        result |= (uint32_t)(space == insn->space && mine) << lane;
     }
     kcsim_put_predicate(warp, insn->d, result, mask);
     if (warp->block->launch->track)
@@ -346,17 +349,29 @@ static uint64_t same_for_all(const kcsim_warp *warp, ptx_special special) {
     case PTX_SPECIAL_CTAID_Z: return block->id[special - PTX_SPECIAL_CTAID_X];
     case PTX_SPECIAL_CLUSTERID_X:
     case PTX_SPECIAL_CLUSTERID_Y:
-    case PTX_SPECIAL_CLUSTERID_Z: return block->id[special - PTX_SPECIAL_CLUSTERID_X];
+    case PTX_SPECIAL_CLUSTERID_Z:
+        return block->id[special - PTX_SPECIAL_CLUSTERID_X] /
+               launch->cluster[special - PTX_SPECIAL_CLUSTERID_X];
     case PTX_SPECIAL_NCTAID_X:
     case PTX_SPECIAL_NCTAID_Y:
     case PTX_SPECIAL_NCTAID_Z: return launch->grid[special - PTX_SPECIAL_NCTAID_X];
     case PTX_SPECIAL_NCLUSTERID_X:
     case PTX_SPECIAL_NCLUSTERID_Y:
-    case PTX_SPECIAL_NCLUSTERID_Z: return launch->grid[special - PTX_SPECIAL_NCLUSTERID_X];
+    case PTX_SPECIAL_NCLUSTERID_Z:
+        return launch->grid[special - PTX_SPECIAL_NCLUSTERID_X] /
+               launch->cluster[special - PTX_SPECIAL_NCLUSTERID_X];
+    case PTX_SPECIAL_CLUSTER_CTAID_X:
+    case PTX_SPECIAL_CLUSTER_CTAID_Y:
+    case PTX_SPECIAL_CLUSTER_CTAID_Z:
+        return block->id[special - PTX_SPECIAL_CLUSTER_CTAID_X] %
+               launch->cluster[special - PTX_SPECIAL_CLUSTER_CTAID_X];
     case PTX_SPECIAL_CLUSTER_NCTAID_X:
     case PTX_SPECIAL_CLUSTER_NCTAID_Y:
     case PTX_SPECIAL_CLUSTER_NCTAID_Z:
-    case PTX_SPECIAL_CLUSTER_NCTARANK: return 1;
+        return launch->cluster[special - PTX_SPECIAL_CLUSTER_NCTAID_X];
+    case PTX_SPECIAL_CLUSTER_CTARANK: return block->rank;
+    case PTX_SPECIAL_CLUSTER_NCTARANK: return launch->cluster_blocks;
+    case PTX_SPECIAL_IS_EXPLICIT_CLUSTER: return launch->explicit_cluster;
     case PTX_SPECIAL_WARPID: return warp->index;
     case PTX_SPECIAL_NWARPID:
         return (uint64_t)launch->machine->arch->max_threads_per_multiprocessor / 32;
@@ -395,6 +410,11 @@ void kcsim_do_special(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint8_t result[512];
     ptx_special special = (ptx_special)insn->mode;
     uint64_t common = same_for_all(warp, special);
+    if (insn->bytes == 0) {
+        kcsim_put_predicate(warp, insn->d, common ? UINT32_MAX : 0, mask);
+        if (warp->block->launch->track) kcsim_set_defined(warp, insn->d, mask, UINT32_MAX);
+        return;
+    }
     for (unsigned lane = 0; lane < 32; lane++) {
         uint64_t value = of_lane(warp, special, lane, common);
         memcpy(result + lane * insn->bytes, &value, insn->bytes);

@@ -87,6 +87,10 @@ static void do_control(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
     case KCSIM_DO_EXIT: kcsim_warp_exit(warp, mask); break;
     case KCSIM_DO_BARRIER: kcsim_warp_barrier(warp, insn, mask); break;
     case KCSIM_DO_TRAP: do_trap(warp, insn, mask); break;
+    case KCSIM_DO_CLUSTER_BARRIER: kcsim_warp_cluster_barrier(warp, insn, mask); break;
+    case KCSIM_DO_REGISTERS:
+        if (kcsim_warp_registers(warp, insn, mask)) warp->pc++;
+        break;
     default: break;
     }
 }
@@ -124,6 +128,10 @@ static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_ATOMIC: kcsim_do_atomic(warp, insn, mask); break;
     case KCSIM_DO_COPY_ASYNC: kcsim_do_copy_async(warp, insn, mask); break;
     case KCSIM_DO_COPY_GROUP: kcsim_do_copy_group(warp, insn, mask); break;
+    case KCSIM_DO_MAP_ADDRESS: kcsim_do_map_address(warp, insn, mask); break;
+    case KCSIM_DO_BLOCK_RANK: kcsim_do_block_rank(warp, insn, mask); break;
+    case KCSIM_DO_FENCE: kcsim_order_fence(warp); break;
+    case KCSIM_DO_MBARRIER: kcsim_do_mbarrier(warp, insn, mask); break;
     case KCSIM_DO_ACTIVE_MASK: do_active_mask(warp, insn, mask); break;
     case KCSIM_DO_LOAD_MATRIX: kcsim_do_load_matrix(warp, insn, mask); break;
     case KCSIM_DO_STORE_MATRIX: kcsim_do_store_matrix(warp, insn, mask); break;
@@ -157,6 +165,8 @@ static inline void step(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
     case KCSIM_DO_BRANCH_INDEX:
     case KCSIM_DO_EXIT:
     case KCSIM_DO_TRAP:
+    case KCSIM_DO_CLUSTER_BARRIER:
+    case KCSIM_DO_REGISTERS:
     case KCSIM_DO_BARRIER: do_control(warp, insn, mask); return;
     case KCSIM_DO_WARP_BARRIER:
     case KCSIM_DO_SHUFFLE:
@@ -176,11 +186,13 @@ void kcsim_warp_run(kcsim_warp *warp, uint32_t budget) {
     uint64_t *executed = worker->executed, threads = 0;
     bool track = block->launch->track;
     uint32_t left = budget;
+    warp->yielding = false;
     if (!warp->mask && !kcsim_warp_choose(warp)) left = 0;
     while (left && warp->mask && !block->trapped) {
         if (warp->pc >= warp->behind) {
             kcsim_warp_set_aside(warp);
             kcsim_warp_choose(warp);
+            if (warp->yielding) break;
         }
         const kcsim_insn *insn = &insns[warp->pc];
         uint32_t mask = insn->guard ? guard_lanes(warp, insn, track) : warp->mask;

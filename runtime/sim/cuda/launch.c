@@ -67,6 +67,43 @@ static kcsim_status check_block(kcsim_machine *machine, const kcsim_function *fu
     return KCSIM_OK;
 }
 
+/* CUDA programming guide, "Thread Block Clusters": 8 blocks everywhere, 16 where the function may.
+ */
+static kcsim_status check_cluster(kcsim_machine *machine, const kcsim_function *function,
+                                  const kcsim_launch_config *config) {
+    const ptx_routine *routine = function->routine;
+    const uint32_t *asked = config->cluster[0] ? config->cluster : routine->cluster;
+    uint64_t blocks = 1, most = config->big_clusters ? KCSIM_CLUSTER_MOST : 8;
+    if (!asked[0] && routine->explicit_cluster)
+        return over_limit(machine, function,
+                          "the kernel is .explicitcluster, and the launch gives "
+                          "no cluster size");
+    if (!asked[0]) return KCSIM_OK;
+    for (int i = 0; i < 3; i++) {
+        blocks *= asked[i];
+        if (!asked[i] || config->grid[i] % asked[i])
+            return over_limit(machine, function,
+                              "grid dimension %d is %u, no multiple of the cluster's %u", i,
+                              config->grid[i], asked[i]);
+        if (routine->cluster[0] && asked[i] != routine->cluster[i])
+            return over_limit(machine, function,
+                              "cluster dimension %d is %u, the kernel requires %u", i, asked[i],
+                              routine->cluster[i]);
+    }
+    if (blocks > 1 && machine->arch->major < 9)
+        return over_limit(machine, function, "%s has no clusters", machine->arch->name);
+    if (routine->max_cluster && blocks > routine->max_cluster)
+        return over_limit(machine, function,
+                          "%" PRIu64 " blocks in a cluster, the kernel allows %u", blocks,
+                          routine->max_cluster);
+    if (blocks > most)
+        return over_limit(machine, function,
+                          "%" PRIu64 " blocks in a cluster, the limit is %" PRIu64
+                          " (16 with the function attribute set)",
+                          blocks, most);
+    return KCSIM_OK;
+}
+
 static kcsim_status check_limits(kcsim_machine *machine, const kcsim_function *function,
                                  const kcsim_launch_config *config) {
     static const uint32_t most[3] = {2147483647, 65535, 65535};
@@ -93,13 +130,7 @@ static kcsim_status check_limits(kcsim_machine *machine, const kcsim_function *f
         return over_limit(machine, function,
                           "%" PRIu64 " bytes of local memory a thread, the limit is 524288",
                           code->local_bytes);
-    const uint32_t *asked = config->cluster[0] ? config->cluster : function->routine->cluster;
-    uint64_t cluster = asked[0] ? (uint64_t)asked[0] * asked[1] * asked[2] : 1;
-    if (cluster > 1)
-        return over_limit(machine, function,
-                          "clusters of %" PRIu64 " blocks: this machine runs clusters of one",
-                          cluster);
-    return KCSIM_OK;
+    return check_cluster(machine, function, config);
 }
 
 /* ---- workers ---- */
@@ -123,30 +154,30 @@ static void destroy_worker(kcsim_worker *worker) {
 static void *run_independent(void *context) {
     kcsim_worker *worker = context;
     kcsim_grid *grid = (kcsim_grid *)(uintptr_t)worker->launch;
-    kcsim_block block;
-    if (!kcsim_block_create(&block, worker)) {
+    kcsim_cluster cluster;
+    if (!kcsim_cluster_create(&cluster, worker)) {
         worker->failed = true;
         return NULL;
     }
     for (;;) {
-        uint64_t linear = atomic_fetch_add(&grid->next_block, 1);
-        if (linear >= grid->block_total) break;
-        kcsim_block_start(&block, linear);
-        if (kcsim_block_run(&block, UINT64_MAX) == KCSIM_PROGRESS_POLLING)
-            kcsim_block_polls_forever(&block);
+        uint64_t number = atomic_fetch_add(&grid->next_cluster, 1);
+        if (number >= grid->cluster_total) break;
+        kcsim_cluster_start(&cluster, number);
+        if (kcsim_cluster_run(&cluster, UINT64_MAX) == KCSIM_PROGRESS_POLLING)
+            kcsim_cluster_polls_forever(&cluster);
     }
-    kcsim_block_destroy(&block);
+    kcsim_cluster_destroy(&cluster);
     return NULL;
 }
 
 /* ---- blocks that talk ---- */
 
-/* Blocks in flight. One runs at a time; another is begun when all that run poll, or now and then in
- * case they poll in a way that is not seen. */
+/* Clusters (mostly of one block) in flight. One runs at a time; another is begun when all that run
+ * poll, or now and then in case they poll in a way that is not seen. */
 typedef struct resident {
-    kcsim_block block;
+    kcsim_cluster cluster;
     bool created, running, polling;
-    uint64_t polled_at; /* changes in all blocks when it was found polling */
+    uint64_t polled_at; /* changes in all of them when it was found polling */
 } resident;
 
 typedef struct resident_set {
@@ -156,20 +187,20 @@ typedef struct resident_set {
 } resident_set;
 
 static bool can_start(const resident_set *set, kcsim_grid *grid) {
-    return set->running < set->limit && atomic_load(&grid->next_block) < grid->block_total;
+    return set->running < set->limit && atomic_load(&grid->next_cluster) < grid->cluster_total;
 }
 
 static bool start_next(kcsim_worker *worker, kcsim_grid *grid, resident_set *set) {
     resident *place = set->items;
     while (place->running)
         place++;
-    if (!place->created && !kcsim_block_create(&place->block, worker)) {
+    if (!place->created && !kcsim_cluster_create(&place->cluster, worker)) {
         set->limit = set->running; /* fewer at once will do, unless there is none */
         return set->running > 0;
     }
     place->created = place->running = true;
     place->polling = false;
-    kcsim_block_start(&place->block, atomic_fetch_add(&grid->next_block, 1));
+    kcsim_cluster_start(&place->cluster, atomic_fetch_add(&grid->next_cluster, 1));
     set->running++;
     return true;
 }
@@ -177,9 +208,9 @@ static bool start_next(kcsim_worker *worker, kcsim_grid *grid, resident_set *set
 /* A block that polls has its turn again when something has changed since. */
 static void take_turn(resident_set *set, resident *place) {
     if (!place->running || (place->polling && place->polled_at == set->changes)) return;
-    uint64_t before = place->block.changes;
-    kcsim_progress progress = kcsim_block_run(&place->block, TURN);
-    set->changes += place->block.changes - before;
+    uint64_t before = kcsim_cluster_changes(&place->cluster);
+    kcsim_progress progress = kcsim_cluster_run(&place->cluster, TURN);
+    set->changes += kcsim_cluster_changes(&place->cluster) - before;
     place->polling = progress == KCSIM_PROGRESS_POLLING;
     place->polled_at = set->changes;
     if (progress != KCSIM_PROGRESS_DONE) return;
@@ -197,7 +228,7 @@ static bool all_wait(const resident_set *set) {
 
 static void give_up(resident_set *set) {
     for (uint32_t i = 0; i < set->count; i++)
-        if (set->items[i].running) kcsim_block_polls_forever(&set->items[i].block);
+        if (set->items[i].running) kcsim_cluster_polls_forever(&set->items[i].cluster);
     set->running = 0;
 }
 
@@ -209,13 +240,14 @@ static void run_talking(kcsim_worker *worker, kcsim_grid *grid, uint32_t residen
         bool wanted = all_wait(&set) || ++set.rounds % ROUNDS == 0;
         if (wanted && can_start(&set, grid)) worker->failed = !start_next(worker, grid, &set);
         else if (set.running && all_wait(&set)) give_up(&set);
-        if (!set.running && (worker->failed || atomic_load(&grid->next_block) >= grid->block_total))
+        if (!set.running &&
+            (worker->failed || atomic_load(&grid->next_cluster) >= grid->cluster_total))
             break;
         for (uint32_t i = 0; i < residents; i++)
             take_turn(&set, &set.items[i]);
     }
     for (uint32_t i = 0; set.items && i < residents; i++)
-        if (set.items[i].created) kcsim_block_destroy(&set.items[i].block);
+        if (set.items[i].created) kcsim_cluster_destroy(&set.items[i].cluster);
     free(set.items);
 }
 
@@ -309,14 +341,16 @@ static uint32_t resident_blocks(const kcsim_grid *grid, int block_threads) {
     int each = kcsim_occupancy(grid->machine, grid->function, block_threads, grid->dynamic_shared);
     uint64_t total =
         (uint64_t)(each < 1 ? 1 : each) * (uint64_t)grid->machine->options.multiprocessors;
-    if (total > grid->block_total) total = grid->block_total;
+    total /= grid->cluster_blocks;
+    if (total < 1) total = 1;
+    if (total > grid->cluster_total) total = grid->cluster_total;
     return total > MOST_RESIDENT ? MOST_RESIDENT : (uint32_t)total;
 }
 
 static kcsim_status run_grid(kcsim_grid *grid) {
     uint32_t count = (uint32_t)grid->machine->options.host_threads;
     if (grid->code->talks_across_blocks) count = 1;
-    if (count > grid->block_total) count = (uint32_t)grid->block_total;
+    if (count > grid->cluster_total) count = (uint32_t)grid->cluster_total;
     if (count > 256) count = 256;
     kcsim_worker *workers = calloc(count, sizeof *workers);
     if (!workers) return KCSIM_NO_MEMORY;
@@ -345,6 +379,28 @@ static void look_for_conflicts(kcsim_grid *grid) {
     if (!machine->conflicts) return;
     kcsim_conflicts_begin(machine->conflicts);
     grid->conflicts = machine->conflicts;
+}
+
+/* setmaxnreg moves what the kernel was compiled for: .maxnreg, or all that its threads may have. */
+static uint32_t registers_of(const kcsim_grid *grid, uint32_t threads) {
+    uint32_t bound = (uint32_t)grid->machine->arch->registers_per_block / threads / 8 * 8;
+    if (grid->function->routine->maxnreg) return grid->function->routine->maxnreg;
+    return bound < 248 ? bound : 248;
+}
+
+static void set_clusters(kcsim_grid *grid, const kcsim_launch_config *config) {
+    const uint32_t *own = grid->function->routine->cluster;
+    uint32_t threads = grid->block[0] * grid->block[1] * grid->block[2];
+    const uint32_t *asked = config->cluster[0] ? config->cluster : own;
+    grid->explicit_cluster = asked[0] != 0;
+    grid->cluster_blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        grid->cluster[i] = asked[0] ? asked[i] : 1;
+        grid->cluster_blocks *= grid->cluster[i];
+    }
+    grid->cluster_total = grid->block_total / grid->cluster_blocks;
+    grid->clock_count = (threads + 31) / 32 * grid->cluster_blocks;
+    grid->quota = registers_of(grid, (threads + 31) / 32 * 32);
 }
 
 static kcsim_status launch_locked(kcsim_machine *machine, const kcsim_function *function,
@@ -381,6 +437,7 @@ static kcsim_status launch_locked(kcsim_machine *machine, const kcsim_function *
     if (config->dynamic_shared == 0) grid.shared_bytes = function->code.shared_bytes;
     memcpy(grid.grid, config->grid, sizeof grid.grid);
     memcpy(grid.block, config->block, sizeof grid.block);
+    set_clusters(&grid, config);
     machine->launches++;
     if (grid.check_race) look_for_conflicts(&grid);
     return run_grid(&grid);

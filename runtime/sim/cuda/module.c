@@ -245,7 +245,10 @@ kcsim_function_info kcsim_function_describe(const kcsim_function *function) {
                                 .const_bytes = function->module->const_bytes,
                                 .registers = function->code.registers,
                                 .ptx_version = function->module->ptx.version,
-                                .target = function->module->ptx.target};
+                                .target = function->module->ptx.target,
+                                .max_cluster = (int)routine->max_cluster,
+                                .cluster_must_be_set =
+                                    routine->explicit_cluster && !routine->cluster[0]};
     for (int i = 0; i < 3; i++) {
         info.reqntid[i] = (int)routine->reqntid[i];
         info.cluster[i] = (int)routine->cluster[i];

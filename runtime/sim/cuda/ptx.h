@@ -45,11 +45,12 @@ extern const ptx_type_info ptx_types[PTX_TYPE_COUNT];
     X(ROUND)                                                                                       \
     X(FTZ)                                                                                         \
     X(SAT)                                                                                         \
-    X(RELU) X(APPROX) X(HALF) X(CC) X(NANMODE) X(XORSIGN) X(ABSMODE) X(NOFTZ) X(COMPARE) X(BOOL)   \
-        X(SPACE) X(TO) X(SEMANTICS) X(SCOPE) X(CACHE) X(NC) X(EVICT) X(EVICT2) X(L2HINT)           \
-            X(L2PREFETCH) X(LEVEL) X(VECTOR) X(ATOMIC) X(UNI) X(ALIGNED) X(SHUFFLE) X(VOTE)        \
-                X(DIRECTION) X(WRAP) X(PERMUTE) X(SHIFTAMT) X(TEST) X(SHAPE) X(MATRICES) X(TRANS)  \
-                    X(LAYOUT_A) X(LAYOUT_B) X(PROXY)
+    X(RELU)                                                                                        \
+    X(APPROX) X(HALF) X(CC) X(NANMODE) X(XORSIGN) X(ABSMODE) X(NOFTZ) X(COMPARE) X(BOOL) X(SPACE)  \
+        X(TO) X(SEMANTICS) X(SCOPE) X(CACHE) X(NC) X(EVICT) X(EVICT2) X(L2HINT) X(L2PREFETCH)      \
+            X(LEVEL) X(VECTOR) X(ATOMIC) X(UNI) X(ALIGNED) X(SHUFFLE) X(VOTE) X(DIRECTION) X(WRAP) \
+                X(PERMUTE) X(SHIFTAMT) X(TEST) X(SHAPE) X(MATRICES) X(TRANS) X(LAYOUT_A)           \
+                    X(LAYOUT_B) X(PROXY) X(RESTRICT)
 
 typedef enum ptx_group {
 #define X(name) PTX_GROUP_##name,
@@ -112,7 +113,12 @@ typedef enum ptx_family {
     PTX_FAMILY_LDMATRIX,
     PTX_FAMILY_STMATRIX,
     PTX_FAMILY_MOVMATRIX,
-    PTX_FAMILY_MMA
+    PTX_FAMILY_MMA,
+    PTX_FAMILY_BLOCK_RANK,
+    PTX_FAMILY_CLUSTER_BARRIER,
+    PTX_FAMILY_SETMAXNREG,
+    PTX_FAMILY_MBARRIER,
+    PTX_FAMILY_FENCE
 } ptx_family;
 
 typedef struct ptx_op_info {
@@ -145,9 +151,9 @@ const char *ptx_space_name(ptx_space space);
     X(TID_X, "%tid.x")                                                                             \
     X(TID_Y, "%tid.y")                                                                             \
     X(TID_Z, "%tid.z")                                                                             \
-    X(NTID_X, "%ntid.x") X(NTID_Y, "%ntid.y") X(NTID_Z, "%ntid.z") X(CTAID_X, "%ctaid.x") X(       \
-        CTAID_Y, "%ctaid.y") X(CTAID_Z, "%ctaid.z") X(NCTAID_X, "%nctaid.x") X(NCTAID_Y,           \
-                                                                               "%nctaid.y")        \
+    X(NTID_X, "%ntid.x")                                                                           \
+    X(NTID_Y, "%ntid.y") X(NTID_Z, "%ntid.z") X(CTAID_X, "%ctaid.x") X(CTAID_Y, "%ctaid.y") X(     \
+        CTAID_Z, "%ctaid.z") X(NCTAID_X, "%nctaid.x") X(NCTAID_Y, "%nctaid.y")                     \
         X(NCTAID_Z, "%nctaid.z") X(CLUSTERID_X, "%clusterid.x") X(CLUSTERID_Y, "%clusterid.y") X(  \
             CLUSTERID_Z, "%clusterid.z") X(NCLUSTERID_X, "%nclusterid.x") X(NCLUSTERID_Y,          \
                                                                             "%nclusterid.y")       \
@@ -270,7 +276,8 @@ typedef struct ptx_routine {
     ptx_variable **results;
     uint32_t result_count;
     uint64_t parameter_bytes;
-    uint32_t maxntid[3], reqntid[3], cluster[3], minnctapersm, maxnreg;
+    uint32_t maxntid[3], reqntid[3], cluster[3], minnctapersm, maxnreg, max_cluster;
+    bool explicit_cluster; /* a launch has to give the cluster's size */
     ptx_register *registers;
     size_t register_count, register_capacity;
     ptx_statement *statements;

@@ -178,13 +178,14 @@ static void parse_limits(ptx_parser *parser, ptx_routine *routine) {
         } else if (ptx_token_is(&name, "maxnreg")) {
             routine->maxnreg = (uint32_t)ptx_expect_integer(parser, "a count", UINT32_MAX);
         } else if (ptx_token_is(&name, "maxclusterrank")) {
-            ptx_expect_integer(parser, "a count", UINT32_MAX);
+            routine->max_cluster = (uint32_t)ptx_expect_integer(parser, "a count", UINT32_MAX);
         } else if (ptx_token_is(&name, "pragma")) {
             while (parser->token.kind == PTX_TOKEN_STRING || ptx_peek_symbol(parser, ','))
                 ptx_take(parser);
             ptx_accept_symbol(parser, ';');
-        } else if (!ptx_token_is(&name, "noreturn") && !ptx_token_is(&name, "explicitcluster") &&
-                   !ptx_token_is(&name, "blocksareclusters")) {
+        } else if (ptx_token_is(&name, "explicitcluster")) {
+            routine->explicit_cluster = true;
+        } else if (!ptx_token_is(&name, "noreturn")) {
             ptx_parser_fail(parser, name.line, "unknown directive '.%.*s' of a routine",
                             (int)name.length, name.text);
         }

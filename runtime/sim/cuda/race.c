@@ -11,18 +11,22 @@
  * A word remembers its last writer and its readers since. One reader is kept exactly; several are
  * kept as "several at this tick", which is exact while barriers are for the whole block; kernels
  * with barriers for some of the warps (`exact`) keep every reader's tick. Bytes of a word are told
- * apart by a mask, so that two halves belong to two warps. */
+ * apart by a mask, so that two halves belong to two warps.
+ *
+ * Where mbarriers or clusters order warps one by one (`exact` too), clocks part, and "several" says
+ * nothing of atomics either: each warp's last one is kept, of the few words that have any. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/sim/cuda/exec.h"
 
-#define SEVERAL 63u
+#define SEVERAL 1023u
+#define TIMES 0x1ffffu /* ticks that are told apart; behind them races may be missed */
 
 typedef struct mark {
-    uint32_t time : 21;
+    uint32_t time : 17;
     uint32_t atomic : 1;
-    uint32_t warp : 6;
+    uint32_t warp : 10;
     uint32_t bytes : 4;
 } mark;
 
@@ -33,15 +37,21 @@ typedef struct word {
 struct kcsim_race {
     uint64_t count;
     word *words;
-    uint16_t (*readers)[KCSIM_LANES]; /* exact: each warp's last reading tick */
+    uint32_t warps;    /* of the cluster */
+    uint16_t *readers; /* exact: each warp's last reading tick */
+    /* exact: words that atomics touched, and each warp's last tick there */
+    uint64_t *atomic_words;
+    uint16_t *atomics;
+    uint32_t atomic_count, atomic_capacity;
 };
 
-kcsim_race *kcsim_race_create(uint64_t shared_bytes, bool exact) {
+kcsim_race *kcsim_race_create(uint64_t shared_bytes, uint32_t warps, bool exact) {
     kcsim_race *race = calloc(1, sizeof *race);
     if (!race) return NULL;
     race->count = (shared_bytes + 3) / 4;
     race->words = calloc(race->count + 1, sizeof *race->words);
-    if (exact) race->readers = calloc(race->count + 1, sizeof *race->readers);
+    race->warps = warps;
+    if (exact) race->readers = calloc((race->count + 1) * warps, sizeof *race->readers);
     if (!race->words || (exact && !race->readers)) {
         kcsim_race_destroy(race);
         return NULL;
@@ -53,18 +63,21 @@ void kcsim_race_destroy(kcsim_race *race) {
     if (!race) return;
     free(race->words);
     free(race->readers);
+    free(race->atomic_words);
+    free(race->atomics);
     free(race);
 }
 
 void kcsim_race_reset(kcsim_race *race) {
     if (!race) return;
     memset(race->words, 0, race->count * sizeof *race->words);
-    if (race->readers) memset(race->readers, 0, race->count * sizeof *race->readers);
+    if (race->readers) memset(race->readers, 0, race->count * race->warps * sizeof *race->readers);
+    race->atomic_count = 0;
 }
 
 static bool is_ordered(const kcsim_warp *warp, mark past) {
-    return past.time == 0 || past.warp == warp->index ||
-           (past.warp < KCSIM_LANES && past.time <= warp->time[past.warp]);
+    return past.time == 0 || past.warp == warp->id ||
+           (past.warp != SEVERAL && past.time <= warp->time[past.warp]);
 }
 
 static bool conflicts(const kcsim_warp *warp, mark past, uint32_t bytes, bool atomic) {
@@ -74,10 +87,10 @@ static bool conflicts(const kcsim_warp *warp, mark past, uint32_t bytes, bool at
 
 /* "Several" are ordered when the tick they share lies before everything this warp knows. */
 static bool several_ordered(const kcsim_warp *warp, mark past) {
-    for (uint32_t w = 0; w < warp->block->warp_count; w++) {
+    for (uint32_t w = 0; w < warp->block->launch->clock_count; w++) {
         bool could_be =
-            warp->block->warps[w].time[w] >= past.time; /* a warp that exited never got there */
-        if (w != warp->index && could_be && past.time > warp->time[w]) return false;
+            kcsim_order_now(warp, w) >= past.time; /* a warp that exited never got there */
+        if (w != warp->id && could_be && past.time > warp->time[w]) return false;
     }
     return true;
 }
@@ -89,8 +102,8 @@ static bool reader_conflicts(const kcsim_race *race, uint64_t index, const kcsim
     *other = reader.warp;
     if (reader.warp != SEVERAL) return !is_ordered(warp, reader);
     if (!race->readers) return !several_ordered(warp, reader);
-    for (uint32_t w = 0; w < warp->block->warp_count; w++)
-        if (w != warp->index && race->readers[index][w] > warp->time[w]) {
+    for (uint32_t w = 0; w < race->warps; w++)
+        if (w != warp->id && race->readers[index * race->warps + w] > warp->time[w]) {
             *other = w;
             return true;
         }
@@ -100,16 +113,17 @@ static bool reader_conflicts(const kcsim_race *race, uint64_t index, const kcsim
 static void note_reader(kcsim_race *race, uint64_t index, const kcsim_warp *warp, uint32_t bytes,
                         uint32_t now) {
     mark *reader = &race->words[index].reader;
-    bool mine = reader->warp == warp->index || reader->time == 0;
+    bool mine = reader->warp == warp->id || reader->time == 0;
     bool over = !mine && (reader->warp == SEVERAL ? !race->readers && several_ordered(warp, *reader)
                                                   : !race->readers && is_ordered(warp, *reader));
     if (race->readers)
-        race->readers[index][warp->index] = (uint16_t)(now < UINT16_MAX ? now : UINT16_MAX);
+        race->readers[index * race->warps + warp->id] =
+            (uint16_t)(now < UINT16_MAX ? now : UINT16_MAX);
     if (mine && reader->time == now) reader->bytes |= bytes;
     else if (mine || over)
-        *reader = (mark){.time = now & 0x1fffff, .warp = warp->index & 63, .bytes = bytes & 15};
+        *reader = (mark){.time = now & TIMES, .warp = warp->id & SEVERAL, .bytes = bytes & 15};
     else
-        *reader = (mark){.time = (now > reader->time ? now : reader->time) & 0x1fffff,
+        *reader = (mark){.time = (now > reader->time ? now : reader->time) & TIMES,
                          .warp = SEVERAL,
                          .bytes = (reader->bytes | bytes) & 15};
 }
@@ -117,10 +131,10 @@ static void note_reader(kcsim_race *race, uint64_t index, const kcsim_warp *warp
 static void note_writer(kcsim_race *race, uint64_t index, const kcsim_warp *warp, uint32_t bytes,
                         uint32_t now, bool atomic) {
     mark *writer = &race->words[index].writer;
-    bool current = writer->time && writer->warp != warp->index && !is_ordered(warp, *writer);
+    bool current = writer->time && writer->warp != warp->id && !is_ordered(warp, *writer);
     mark fresh = {
-        .time = now & 0x1fffff, .atomic = atomic, .warp = warp->index & 63, .bytes = bytes & 15};
-    if (writer->time == now && writer->warp == warp->index) {
+        .time = now & TIMES, .atomic = atomic, .warp = warp->id & SEVERAL, .bytes = bytes & 15};
+    if (writer->time == now && writer->warp == warp->id) {
         fresh.bytes |= writer->bytes;
         fresh.atomic = atomic && writer->atomic;
     }
@@ -142,8 +156,8 @@ uint32_t kcsim_race_news(const kcsim_race *race, const kcsim_warp *warp, const u
     if (kind != KCSIM_ACCESS_READ || size != 4 || race->readers) return mask;
     /* A word that this warp, or several, have read since the last barrier, and whose writer is
      * known to be ordered. */
-    uint32_t now = warp->time[warp->index] & 0x1fffff, news = 0;
-    mark mine = {.time = now, .warp = warp->index & 63, .bytes = 15},
+    uint32_t now = warp->time[warp->id] & TIMES, news = 0;
+    mark mine = {.time = now, .warp = warp->id & SEVERAL, .bytes = 15},
          shared = {.time = now, .warp = SEVERAL, .bytes = 15};
     for (; mask; mask &= mask - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(mask);
@@ -154,10 +168,63 @@ uint32_t kcsim_race_news(const kcsim_race *race, const kcsim_warp *warp, const u
     return news;
 }
 
+/* ---- atomics, exactly ---- */
+
+static uint16_t *atomics_of(const kcsim_race *race, uint64_t index) {
+    for (uint32_t i = 0; i < race->atomic_count; i++)
+        if (race->atomic_words[i] == index) return race->atomics + (size_t)i * race->warps;
+    return NULL;
+}
+
+/* Out of memory means a race that is not seen. */
+static void note_atomic(kcsim_race *race, uint64_t index, const kcsim_warp *warp, uint32_t now) {
+    uint16_t *times = atomics_of(race, index);
+    if (!times && race->atomic_count == race->atomic_capacity) {
+        uint32_t wanted = race->atomic_capacity ? race->atomic_capacity * 2 : 16;
+        uint64_t *words = realloc(race->atomic_words, wanted * sizeof *words);
+        if (words) race->atomic_words = words;
+        uint16_t *grown = realloc(race->atomics, (size_t)wanted * race->warps * sizeof *grown);
+        if (grown) race->atomics = grown;
+        if (!words || !grown) return;
+        race->atomic_capacity = wanted;
+    }
+    if (!times) {
+        race->atomic_words[race->atomic_count] = index;
+        times = race->atomics + (size_t)race->atomic_count++ * race->warps;
+        memset(times, 0, race->warps * sizeof *times);
+    }
+    times[warp->id] = (uint16_t)(now < UINT16_MAX ? now : UINT16_MAX);
+}
+
+static bool atomics_conflict(const kcsim_race *race, uint64_t index, const kcsim_warp *warp,
+                             uint32_t *other) {
+    const uint16_t *times = race->atomic_count ? atomics_of(race, index) : NULL;
+    for (uint32_t w = 0; times && w < race->warps; w++)
+        if (w != warp->id && times[w] > warp->time[w]) {
+            *other = w;
+            return true;
+        }
+    return false;
+}
+
+/* `exact`: atomics are kept apart from the marks of plain accesses. */
+static bool exact_atomic(kcsim_race *race, uint64_t index, const kcsim_warp *warp, uint32_t bytes,
+                         uint32_t *other) {
+    mark writer = race->words[index].writer;
+    note_atomic(race, index, warp, warp->time[warp->id]);
+    if (writer.warp != SEVERAL && conflicts(warp, writer, bytes, false)) {
+        *other = writer.warp;
+        return true;
+    }
+    return reader_conflicts(race, index, warp, bytes, false, other);
+}
+
 static bool access_word(kcsim_race *race, const kcsim_warp *warp, uint64_t index, uint32_t bytes,
                         kcsim_access_kind kind, uint32_t *other) {
-    uint32_t now = warp->time[warp->index];
+    uint32_t now = warp->time[warp->id];
     bool atomic = kind == KCSIM_ACCESS_ATOMIC;
+    if (race->readers && atomic) return exact_atomic(race, index, warp, bytes, other);
+    if (race->readers && atomics_conflict(race, index, warp, other)) return true;
     mark writer = race->words[index].writer;
     bool found = false;
     /* Plain writes by several warps to parts of a word are not told apart any further. */
@@ -195,13 +262,13 @@ bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t addres
 }
 
 void kcsim_race_meet(kcsim_block *block, uint32_t warps) {
-    uint32_t known[KCSIM_LANES] = {0};
+    uint32_t known[KCSIM_CLUSTER_MOST * KCSIM_LANES] = {0}, count = block->launch->clock_count;
     for (uint32_t w = 0; w < block->warp_count; w++)
-        for (uint32_t k = 0; warps >> w & 1 && k < block->warp_count; k++)
-            if (block->warps[w].time[k] > known[k]) known[k] = block->warps[w].time[k];
+        if (warps >> w & 1) kcsim_order_join(known, block->warps[w].time, count);
     for (uint32_t w = 0; w < block->warp_count; w++) {
+        kcsim_warp *warp = &block->warps[w];
         if (!(warps >> w & 1)) continue;
-        memcpy(block->warps[w].time, known, sizeof known);
-        block->warps[w].time[w]++;
+        memcpy(warp->time, known, count * sizeof *known);
+        warp->time[warp->id]++;
     }
 }

@@ -90,6 +90,31 @@ static inline bool machine_found(machine_test *test, const char *kind, const cha
     return found;
 }
 
+/* A launch of clusters; 0: what the kernel itself asks for. */
+static inline kcsim_status machine_launch_clusters(machine_test *test, uint32_t grid, uint32_t block, uint32_t cluster) {
+    uint64_t params[2] = {test->out, test->in};
+    kcsim_launch_config config = {.grid = {grid, 1, 1}, .block = {block, 1, 1}, .cluster = {cluster, cluster ? 1 : 0, cluster ? 1 : 0}};
+    return kcsim_launch(test->machine, test->function, &config, params, sizeof params);
+}
+
+/* Under several seeds: OK where `kind` is NULL, any finding where it is "", else that finding with that text. Buffers of 64 KiB, zeros. */
+static inline void machine_expect(const char *ptx, uint32_t grid, uint32_t block, uint32_t cluster, const char *kind,
+                                  const char *text) {
+    static const char zeros[1 << 16];
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        kcsim_options options = kcsim_options_default();
+        options.seed = seed * seed * 977;
+        machine_test test = machine_open(&options, "sm_90a", ptx, sizeof zeros);
+        machine_write(&test, test.in, zeros, sizeof zeros);
+        kcsim_status status = machine_launch_clusters(&test, grid, block, cluster);
+        if ((status == KCSIM_OK) != !kind)
+            print_message("seed %d: %s\n", (int)options.seed, kcsim_last_fault(test.machine));
+        assert_int_equal(status, kind ? KCSIM_FAULT : KCSIM_OK);
+        if (kind && *kind) assert_true(machine_found(&test, kind, text));
+        machine_close(&test);
+    }
+}
+
 /* The number after "name": in the counters of the only kernel. */
 static inline long machine_counter(machine_test *test, const char *name) {
     char *json = kcsim_counters_json(test->machine), wanted[80];

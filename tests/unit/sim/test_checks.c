@@ -350,7 +350,7 @@ static void test_launch_limits(void **state) {
     limit(PTX_KERNEL(""), 1, 32, 50 * 1024, "49152");
     limit(PTX_KERNEL_LIMITS(".maxntid 128, 1, 1\n", ""), 1, 160, 0, "allows 128");
     limit(PTX_KERNEL_LIMITS(".reqntid 128\n", ""), 1, 64, 0, "requires 128");
-    limit(PTX_KERNEL_LIMITS(".reqnctapercluster 2, 1, 1\n", ""), 2, 64, 0, "clusters");
+    limit(PTX_KERNEL_LIMITS(".reqnctapercluster 2, 1, 1\n", ""), 3, 64, 0, "no multiple of the cluster");
     machine_test test = machine_open(NULL, "sm_90a", PTX_KERNEL(""), 64);
     uint64_t params[2] = {test.out, test.in};
     kcsim_launch_config config = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .dynamic_shared = 200 << 10, .shared_limit = 227 << 10};
