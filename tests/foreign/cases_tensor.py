@@ -1,1 +1,144 @@
-"""wmma.cu, mma.cu: tensor cores."""
+"""wmma.cu, mma.cu: tensor cores. Integers and small numbers whose sums are exact are compared bit for bit."""
+import numpy as np
+from case import In, Launch, Out, case
+
+i32, f16, f32, f64 = np.int32, np.float16, np.float32, np.float64
+
+
+def bf16(x):
+    return (np.ascontiguousarray(x, f32).view(np.uint32) >> 16).astype(np.uint16)
+
+
+def small(r, shape):
+    return r.integers(-8, 9, shape).astype(f64) / 4
+
+
+# ---- wmma: name: m n k, how A and B are stored, type of C, layouts of A B and C
+
+STORE = {"f16": f16, "s8": np.int8, "u8": np.uint8, "f32": f32, "f64": f64, "s32": i32, "bf16": bf16}
+WMMA = {
+    "wmma_f16_rr": (16, 16, 16, "f16", "f32", "rrr"), "wmma_f16_rc": (16, 16, 16, "f16", "f32", "rcc"),
+    "wmma_f16_cr": (16, 16, 16, "f16", "f16", "crr"), "wmma_f16_cc": (16, 16, 16, "f16", "f16", "ccc"),
+    "wmma_f16_32x8": (32, 8, 16, "f16", "f32", "rcr"), "wmma_f16_8x32": (8, 32, 16, "f16", "f32", "crr"),
+    "wmma_s8": (16, 16, 16, "s8", "s32", "rcr"), "wmma_u8": (16, 16, 16, "u8", "s32", "crc"),
+    "wmma_s8_32x8": (32, 8, 16, "s8", "s32", "rcr"), "wmma_s8_8x32": (8, 32, 16, "s8", "s32", "ccr"),
+    "wmma_bf16": (16, 16, 16, "bf16", "f32", "rcr"), "wmma_bf16_32x8": (32, 8, 16, "bf16", "f32", "crr"),
+    "wmma_bf16_8x32": (8, 32, 16, "bf16", "f32", "rrc"), "wmma_tf32": (16, 16, 8, "f32", "f32", "rcr"),
+    "wmma_tf32_cr": (16, 16, 8, "f32", "f32", "crc"), "wmma_f64": (8, 8, 4, "f64", "f64", "rcr"),
+    "wmma_f64_cr": (8, 8, 4, "f64", "f64", "crc"),
+}
+
+
+def stored(x, kind, layout):
+    convert = STORE[kind] if kind == "bf16" else lambda v: np.ascontiguousarray(v).astype(STORE[kind])
+    return convert(x.T.copy() if layout == "c" else x)
+
+
+def wmma(name, m, n, step, kind, acc, layouts):
+    def make(r):
+        k = 3 * step
+        if kind[1:] == "8":
+            low, high = (-128, 128) if kind == "s8" else (0, 256)
+            a, b, c = r.integers(low, high, (m, k)), r.integers(low, high, (k, n)), r.integers(-10**6, 10**6, (m, n))
+        else:
+            a, b, c = small(r, (m, k)), small(r, (k, n)), small(r, (m, n))
+        d = stored(a @ b + c, acc, layouts[2])
+        args = [In(stored(a, kind, layouts[0])), In(stored(b, kind, layouts[1])), In(stored(c, acc, layouts[2])), Out(d), i32(k)]
+        return [Launch(name, 1, 32, args)]
+
+    make.__name__ = name
+    return make
+
+
+for name, row in WMMA.items():
+    case("wmma")(wmma(name, *row))
+
+
+@case("wmma")
+def wmma_gemm(r):
+    a, b, c = r.normal(size=(64, 48)).astype(f16), r.normal(size=(48, 96)).astype(f16), r.normal(size=(64, 96)).astype(f32)
+    want = 0.5 * (a.astype(f64) @ b.astype(f64)) + c
+    return [Launch("wmma_gemm", (3, 2), 128, [In(a), In(b), Out(want, f32, abs=1e-5, start=c), i32(96), i32(48), f32(0.5)])]
+
+
+# ---- mma.sync: A is m x k and B is n x k, both with k fastest
+
+
+def start_of(m):
+    """What the kernels put into C."""
+    d, g, t = np.zeros((m, 8)), np.arange(8), np.arange(4)
+    for i in range(4 if m == 16 else 2):
+        d[np.ix_(g + 8 * (i // 2), 2 * t + i % 2)] = i + 1
+    return d
+
+
+def fp8(x, exponent_bits, fraction_bits):
+    """Codes of numbers that the format has."""
+    bias, size = (1 << exponent_bits - 1) - 1, np.abs(x)
+    exponent = np.floor(np.log2(np.where(size == 0, 1, size)))
+    code = (exponent + bias) * 2**fraction_bits + (size / 2**exponent - 1) * 2**fraction_bits
+    return np.where(size == 0, 0, code + (x < 0) * 128).astype(np.uint8)
+
+
+def nibbles(x):
+    low, high = x[:, 0::2] & 15, x[:, 1::2] & 15
+    return (low | high << 4).astype(np.uint8).view(np.int8)
+
+
+def bits(x):
+    return np.packbits(x.astype(np.uint8), axis=1, bitorder="little").view(np.int8)
+
+
+def ints(low, high):
+    return lambda r, shape: r.integers(low, high, shape)
+
+
+def quarters(r, shape):
+    return r.integers(-7, 8, shape) / 4  # at most three bits: every format has them
+
+
+s8, u8, s4, u4, ones = ints(-128, 128), ints(0, 256), ints(-8, 8), ints(0, 16), ints(0, 2)
+byte = lambda x: x.astype(np.uint8).view(np.int8)
+half, e4m3, e5m2 = lambda x: x.astype(f16), lambda x: fp8(x, 4, 3), lambda x: fp8(x, 5, 2)
+single, double = lambda x: x.astype(f32), lambda x: x.astype(f64)
+# name: m k, numbers of A and B, how they are stored, type of D
+MMA = {
+    "mma_f16_k8": (16, 8, small, small, half, half, f32), "mma_f16_k16": (16, 16, small, small, half, half, f32),
+    "mma_bf16_k8": (16, 8, small, small, bf16, bf16, f32), "mma_bf16_k16": (16, 16, small, small, bf16, bf16, f32),
+    "mma_tf32_k4": (16, 4, small, small, single, single, f32), "mma_tf32_k8": (16, 8, small, small, single, single, f32),
+    "mma_s8_m8": (8, 16, s8, s8, byte, byte, i32), "mma_u8_m8": (8, 16, u8, u8, byte, byte, i32),
+    "mma_s8_k16": (16, 16, s8, s8, byte, byte, i32), "mma_s8_k32": (16, 32, s8, s8, byte, byte, i32),
+    "mma_u8s8_k32": (16, 32, u8, s8, byte, byte, i32), "mma_s4_m8": (8, 32, s4, s4, nibbles, nibbles, i32),
+    "mma_s4_k32": (16, 32, s4, s4, nibbles, nibbles, i32), "mma_u4_k64": (16, 64, u4, u4, nibbles, nibbles, i32),
+    "mma_b1_k128": (16, 128, ones, ones, bits, bits, i32), "mma_b1_k256": (16, 256, ones, ones, bits, bits, i32),
+    "mma_e4m3": (16, 32, quarters, quarters, e4m3, e4m3, f32), "mma_e5m2": (16, 32, quarters, quarters, e5m2, e4m3, f32),
+    "mma_f64": (8, 4, small, small, double, double, f64),
+}
+
+
+def mma(name, m, k, of_a, of_b, store_a, store_b, out):
+    def make(r):
+        a, b = of_a(r, (m, k)), of_b(r, (8, k))
+        args = [In(store_a(a)), In(store_b(b)), Out((a @ b.T + start_of(m)).astype(out))]
+        return [Launch(name, 1, 32, args)]
+
+    make.__name__ = name
+    return make
+
+
+for name, row in MMA.items():
+    case("mma")(mma(name, *row))
+
+
+@case("mma")
+def mma_b1_xor(r):
+    a, b = ones(r, (8, 128)), ones(r, (8, 128))
+    want = (a[:, None] ^ b[None]).sum(2) + start_of(8)
+    return [Launch("mma_b1_xor", 1, 32, [In(bits(a)), In(bits(b)), Out(want.astype(i32))])]
+
+
+@case("mma")
+def mma_gemm(r):
+    a, b = r.normal(size=(128, 80)).astype(f16), r.normal(size=(80, 64)).astype(f16)
+    want = a.astype(f64) @ b.astype(f64)
+    return [Launch("mma_gemm", (1, 2), 128, [In(a), In(b), Out(want, f32, abs=1e-5), i32(64), i32(80)])]

@@ -66,7 +66,10 @@ typedef enum kcsim_kind {
     KCSIM_DO_LOAD_MATRIX,
     KCSIM_DO_STORE_MATRIX,
     KCSIM_DO_MOVE_MATRIX,
-    KCSIM_DO_MMA
+    KCSIM_DO_MMA,
+    KCSIM_DO_WMMA_LOAD, /* decode_matrix.c says what the fields hold */
+    KCSIM_DO_WMMA_STORE,
+    KCSIM_DO_WMMA
 } kcsim_kind;
 
 /* What an mbarrier instruction does; kcsim_insn.extend is .expect_tx of an arrival. */

@@ -72,7 +72,20 @@ bool kcsim_decode_arithmetic(kcsim_decoder *decoder); /* decode_arithmetic.c */
 bool kcsim_decode_other(kcsim_decoder *decoder);   /* decode_move.c: compares, moves, conversions */
 bool kcsim_decode_memory(kcsim_decoder *decoder);  /* decode_memory.c */
 bool kcsim_decode_cluster(kcsim_decoder *decoder); /* decode_cluster.c: clusters, mbarriers */
-bool kcsim_decode_control(
-    kcsim_decoder *decoder); /* decode_control.c: branches, barriers, warps, tensor cores */
+bool kcsim_decode_control(kcsim_decoder *decoder); /* decode_control.c: branches, barriers, warps */
+
+/* ---- decode_matrix.c: tensor cores ---- */
+bool kcsim_decode_matrix(kcsim_decoder *decoder);
+typedef struct kcsim_extent {
+    uint32_t m, n, k;
+} kcsim_extent;
+/* Of a .mMnNkK; zeros for other shapes. */
+kcsim_extent kcsim_matrix_extent(const ptx_statement *statement);
+/* An mma: `elements` of `bits` in a register of `bytes`, k of them along the sum. */
+typedef struct kcsim_mma_shape {
+    uint32_t m, k, bytes, bits, elements;
+    uint32_t d_registers, a_registers, b_registers;
+} kcsim_mma_shape;
+kcsim_mma_shape kcsim_mma_shape_of(const ptx_statement *statement);
 
 #endif

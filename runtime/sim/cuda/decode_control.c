@@ -1,4 +1,4 @@
-/* Branches, barriers, what the lanes of a warp do together, tensor cores. */
+/* Branches, barriers, what the lanes of a warp do together. */
 #include "runtime/sim/cuda/decode.h"
 
 static bool decode_branch_index(kcsim_decoder *decoder) {
@@ -122,98 +122,6 @@ static bool decode_redux(kcsim_decoder *decoder) {
            decode_mask(decoder, 2);
 }
 
-/* ---- matrices ---- */
-
-static bool decode_fragment(kcsim_decoder *decoder, const ptx_operand *operand, kcsim_ref *list,
-                            uint32_t count, unsigned bytes, bool is_written) {
-    uint32_t have = operand->kind == PTX_OPERAND_VECTOR ? operand->element_count : 1;
-    const ptx_operand *elements = operand->kind == PTX_OPERAND_VECTOR ? operand->elements : operand;
-    if (have != count)
-        return kcsim_decode_fail(decoder, "%u registers where %u are wanted", have, count);
-    for (uint32_t i = 0; i < count; i++)
-        if (!(is_written ? kcsim_decode_destination(decoder, &elements[i], bytes, &list[i])
-                         : kcsim_decode_source(decoder, &elements[i], bytes, PTX_B32, &list[i])))
-            return false;
-    return true;
-}
-
-static bool decode_matrix_move(kcsim_decoder *decoder, bool is_store) {
-    const ptx_statement *statement = decoder->statement;
-    kcsim_insn *insn = decoder->insn;
-    ptx_modifier count = ptx_has(statement, PTX_GROUP_MATRICES);
-    const ptx_operand *address = &statement->operands[is_store ? 0 : 1];
-    insn->kind = is_store ? KCSIM_DO_STORE_MATRIX : KCSIM_DO_LOAD_MATRIX;
-    insn->count = count == PTX_M_X4 ? 4 : count == PTX_M_X2 ? 2 : 1;
-    insn->bytes = 16;
-    insn->space = PTX_SPACE_SHARED;
-    insn->extend = ptx_has(statement, PTX_GROUP_TRANS) != PTX_M_NONE; /* here: transposed */
-    if (ptx_has(statement, PTX_GROUP_SHAPE) != PTX_M_M8N8 || statement->type_count != 1 ||
-        statement->types[0] != PTX_B16 || address->kind != PTX_OPERAND_MEMORY)
-        return kcsim_decode_fail(decoder, "only .m8n8 matrices of b16 are supported");
-    ptx_operand base = {.kind = PTX_OPERAND_REGISTER, .reg = address->reg};
-    insn->imm = address->integer;
-    if (address->variable) insn->imm += (int64_t)kcsim_variable_address(decoder, address->variable);
-    insn->mode = 8;
-    insn->a = kcsim_decode_constant(decoder, 0, 8);
-    if (address->reg != PTX_NO_REGISTER) {
-        insn->mode = (uint8_t)kcsim_register_bytes(decoder, &base);
-        if (!kcsim_decode_source(decoder, &base, insn->mode, PTX_U64, &insn->a)) return false;
-    }
-    /* Without .shared the address is a generic one. */
-    if (kcsim_statement_space(statement) == PTX_SPACE_GENERIC) insn->imm -= KCSIM_SHARED_WINDOW;
-    kcsim_ref *list = kcsim_decode_list(decoder, insn->count);
-    return list && decode_fragment(decoder, &statement->operands[is_store ? 1 : 0], list,
-                                   insn->count, 4, !is_store);
-}
-
-static bool decode_move_matrix(kcsim_decoder *decoder) {
-    decoder->insn->kind = KCSIM_DO_MOVE_MATRIX;
-    decoder->insn->bytes = 4;
-    return kcsim_decode_source(decoder, &decoder->statement->operands[1], 4, PTX_B32,
-                               &decoder->insn->a) &&
-           kcsim_decode_destination(decoder, &decoder->statement->operands[0], 4,
-                                    &decoder->insn->d);
-}
-
-/* Registers of the fragments of D and C, A, B. Lists hold D, A, B, C in this order. */
-typedef struct mma_form {
-    ptx_modifier shape;
-    ptx_type a, d;
-    uint8_t d_registers, a_registers, b_registers;
-} mma_form;
-
-static const mma_form mma_forms[] = {
-    {PTX_M_M16N8K8, PTX_F16, PTX_F32, 4, 2, 1},  {PTX_M_M16N8K16, PTX_F16, PTX_F32, 4, 4, 2},
-    {PTX_M_M16N8K8, PTX_F16, PTX_F16, 2, 2, 1},  {PTX_M_M16N8K16, PTX_F16, PTX_F16, 2, 4, 2},
-    {PTX_M_M16N8K8, PTX_BF16, PTX_F32, 4, 2, 1}, {PTX_M_M16N8K16, PTX_BF16, PTX_F32, 4, 4, 2},
-    {PTX_M_M16N8K4, PTX_TF32, PTX_F32, 4, 2, 1}, {PTX_M_M16N8K8, PTX_TF32, PTX_F32, 4, 4, 2},
-    {PTX_M_M16N8K16, PTX_S8, PTX_S32, 4, 2, 1},  {PTX_M_M16N8K32, PTX_S8, PTX_S32, 4, 4, 2},
-    {PTX_M_M16N8K16, PTX_U8, PTX_S32, 4, 2, 1},  {PTX_M_M16N8K32, PTX_U8, PTX_S32, 4, 4, 2},
-};
-
-static bool decode_mma(kcsim_decoder *decoder) {
-    const ptx_statement *statement = decoder->statement;
-    const mma_form *form = NULL;
-    bool typed = statement->type_count == 4 && ptx_has(statement, PTX_GROUP_LAYOUT_A) &&
-                 ptx_has(statement, PTX_GROUP_LAYOUT_B);
-    for (size_t i = 0; typed && i < sizeof mma_forms / sizeof mma_forms[0]; i++)
-        if (mma_forms[i].shape == ptx_has(statement, PTX_GROUP_SHAPE) &&
-            mma_forms[i].a == statement->types[1] && mma_forms[i].d == statement->types[0] &&
-            statement->types[3] == statement->types[0])
-            form = &mma_forms[i];
-    if (!form || (statement->types[1] != statement->types[2] && form->d != PTX_S32))
-        return kcsim_decode_fail(decoder, "this shape and these types are not supported");
-    kcsim_insn *insn = decoder->insn;
-    insn->kind = KCSIM_DO_MMA;
-    insn->bytes = 4;
-    uint32_t d = form->d_registers, a = form->a_registers, b = form->b_registers;
-    kcsim_ref *list = kcsim_decode_list(decoder, d + a + b + d);
-    return list && decode_fragment(decoder, &statement->operands[0], list, d, 4, true) &&
-           decode_fragment(decoder, &statement->operands[1], list + d, a, 4, false) &&
-           decode_fragment(decoder, &statement->operands[2], list + d + a, b, 4, false) &&
-           decode_fragment(decoder, &statement->operands[3], list + d + a + b, d, 4, false);
-}
-
 bool kcsim_decode_control(kcsim_decoder *decoder) {
     const ptx_statement *statement = decoder->statement;
     kcsim_insn *insn = decoder->insn;
@@ -241,10 +149,6 @@ bool kcsim_decode_control(kcsim_decoder *decoder) {
     case PTX_FAMILY_ELECT:
         insn->kind = KCSIM_DO_ELECT;
         return kcsim_decode_pair(decoder, &statement->operands[0], 4, 0) && decode_mask(decoder, 1);
-    case PTX_FAMILY_LDMATRIX: return decode_matrix_move(decoder, false);
-    case PTX_FAMILY_STMATRIX: return decode_matrix_move(decoder, true);
-    case PTX_FAMILY_MOVMATRIX: return decode_move_matrix(decoder);
-    case PTX_FAMILY_MMA: return decode_mma(decoder);
-    default: return kcsim_decode_cluster(decoder);
+    default: return kcsim_decode_matrix(decoder);
     }
 }

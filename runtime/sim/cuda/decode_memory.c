@@ -56,8 +56,9 @@ static bool decode_access(kcsim_decoder *decoder, const ptx_operand *address) {
     insn->extend = ptx_types[statement->types[0]].kind == PTX_KIND_SINT;
     if (insn->bytes * insn->count > 32)
         return kcsim_decode_fail(decoder, "an access has at most 32 bytes");
-    if (ptx_types[statement->types[0]].kind == PTX_KIND_PRED)
-        return kcsim_decode_fail(decoder, "predicates are not memory");
+    ptx_type_kind kind = ptx_types[statement->types[0]].kind;
+    if (kind == PTX_KIND_PRED || kind == PTX_KIND_ELEMENT)
+        return kcsim_decode_fail(decoder, "memory has no such type");
     return space_fits(decoder, address, space) &&
            kcsim_decode_address(decoder, address, &insn->a, &insn->imm, &insn->mode);
 }

@@ -225,6 +225,11 @@ void kcsim_do_load_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mas
 void kcsim_do_store_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_move_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_mma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_wmma_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_wmma_store(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_wmma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+/* A number of a matrix from the low bits of its register. */
+double kcsim_matrix_element(ptx_type type, uint64_t bits); /* exec_matrix.c */
 
 /* ---- control: exec_control.c ----------------------------------------------------------------- */
 

@@ -2,10 +2,12 @@
  *
  * Where elements live (lane = 4 * g + t):
  *     8x8 matrix of 16-bit elements   lane holds row g, columns 2t and 2t+1
- *     A, 16 rows                      register r: row g + 8 * (r & 1), columns 4E * (r >> 1) + E *
- * t + 0..E-1 B, 8 columns                    register r: rows 4E * r + E * t + 0..E-1, column g C
- * and D, 16 x 8                 elements 0 1: row g; 2 3: row g + 8; columns 2t and 2t+1 with E
- * elements in a 32-bit register: 4 of 8 bits, 2 of 16, 1 tf32. */
+ *     A, 16 rows      register r: row g + 8 * (r & 1), columns 4E * (r >> 1) + E * t + 0..E-1
+ *     A, 8 rows       register r: row g, columns 4E * r + E * t + 0..E-1
+ *     B, 8 columns    register r: rows 4E * r + E * t + 0..E-1, column g
+ *     C and D         elements 0 1: row g; 2 3: row g + 8; columns 2t and 2t+1
+ * with E elements in a register: of 32 bits 8 of 4, 4 of 8, 2 of 16, 1 tf32 or 32 single bits; 1 f64. */
+#include <math.h>
 #include <string.h>
 
 #include "runtime/sim/cuda/access.h"
@@ -97,108 +99,127 @@ void kcsim_do_move_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mas
 
 /* ---- mma ---- */
 
-typedef struct mma_shape {
-    uint32_t k, elements; /* in a register */
-    uint32_t d_registers, a_registers, b_registers;
-} mma_shape;
-
-static mma_shape shape_of(const ptx_statement *statement) {
-    unsigned bits = ptx_types[statement->types[1]].bits;
-    mma_shape shape = {.elements = 32 / bits,
-                       .d_registers = statement->types[0] == PTX_F16 ? 2 : 4};
-    switch (ptx_has(statement, PTX_GROUP_SHAPE)) {
-    case PTX_M_M16N8K4: shape.k = 4; break;
-    case PTX_M_M16N8K8: shape.k = 8; break;
-    case PTX_M_M16N8K16: shape.k = 16; break;
-    default: shape.k = 32; break;
-    }
-    shape.b_registers = shape.k / (4 * shape.elements);
-    shape.a_registers = 2 * shape.b_registers;
-    return shape;
-}
-
-static double element_of(ptx_type type, uint32_t bits) {
+double kcsim_matrix_element(ptx_type type, uint64_t bits) {
     switch (type) {
+    case PTX_S4: return (int32_t)((uint32_t)bits << 28) >> 28;
+    case PTX_U4: return bits & 0xf;
     case PTX_S8: return (int8_t)bits;
     case PTX_U8: return (uint8_t)bits;
+    case PTX_B1: return (uint32_t)bits; /* 32 of them */
     case PTX_S32: return (int32_t)bits;
-    case PTX_TF32:
-        return kcsim_decode(PTX_F32,
-                            bits & 0xffffe000); /* the unit reads ten bits of the fraction */
-    default: return kcsim_decode(type, ptx_types[type].bits == 32 ? bits : bits & 0xffff);
+    case PTX_E4M3: return kcsim_decode(PTX_E4M3X2, bits & 0xff);
+    case PTX_E5M2: return kcsim_decode(PTX_E5M2X2, bits & 0xff);
+    case PTX_TF32: /* the unit reads ten bits of the fraction */
+        return kcsim_decode(PTX_F32, bits & 0xffffe000);
+    case PTX_F32: return kcsim_decode(type, bits & UINT32_MAX);
+    case PTX_F64: return kcsim_decode(type, bits);
+    default: return kcsim_decode(type, bits & 0xffff);
     }
 }
 
 typedef struct mma_tiles {
-    double a[16][32], b[32][8];
+    double a[16][64], b[64][8];
     bool row_defined[16], column_defined[8];
 } mma_tiles;
 
-static void load_tiles(const kcsim_warp *warp, const kcsim_insn *insn, mma_shape shape,
+static uint64_t word_of(const kcsim_warp *warp, kcsim_ref ref, uint32_t lane, uint32_t bytes) {
+    uint64_t word = 0;
+    memcpy(&word, (const uint8_t *)kcsim_at(warp, ref) + lane * bytes, bytes);
+    return word;
+}
+
+static void load_tiles(const kcsim_warp *warp, const kcsim_insn *insn, kcsim_mma_shape shape,
                        mma_tiles *tiles) {
     ptx_type a_type = insn->source->types[1], b_type = insn->source->types[2];
-    uint32_t bits = 32 / shape.elements;
+    uint32_t bits = shape.bits % 64, each = shape.elements, halves = shape.m / 16;
     const kcsim_ref *a = insn->list + shape.d_registers, *b = a + shape.a_registers;
     memset(tiles->row_defined, 1, sizeof tiles->row_defined);
     memset(tiles->column_defined, 1, sizeof tiles->column_defined);
     for (uint32_t lane = 0; lane < 32; lane++) {
         uint32_t g = lane / 4, t = lane % 4;
         for (uint32_t r = 0; r < shape.a_registers; r++) {
-            uint32_t word = ((const uint32_t *)kcsim_at(warp, a[r]))[lane], row = g + 8 * (r & 1);
+            uint64_t word = word_of(warp, a[r], lane, shape.bytes);
+            uint32_t row = g + 8 * (r & halves);
             tiles->row_defined[row] &= warp->full[a[r].slot] >> lane & 1;
-            for (uint32_t i = 0; i < shape.elements; i++)
-                tiles->a[row][4 * shape.elements * (r >> 1) + shape.elements * t + i] =
-                    element_of(a_type, word >> bits % 32 * i);
+            for (uint32_t i = 0; i < each; i++)
+                tiles->a[row][4 * each * (r >> halves) + each * t + i] =
+                    kcsim_matrix_element(a_type, word >> bits * i);
         }
         for (uint32_t r = 0; r < shape.b_registers; r++) {
-            uint32_t word = ((const uint32_t *)kcsim_at(warp, b[r]))[lane];
+            uint64_t word = word_of(warp, b[r], lane, shape.bytes);
             tiles->column_defined[g] &= warp->full[b[r].slot] >> lane & 1;
-            for (uint32_t i = 0; i < shape.elements; i++)
-                tiles->b[4 * shape.elements * r + shape.elements * t + i][g] =
-                    element_of(b_type, word >> bits % 32 * i);
+            for (uint32_t i = 0; i < each; i++)
+                tiles->b[4 * each * r + each * t + i][g] =
+                    kcsim_matrix_element(b_type, word >> bits * i);
         }
     }
 }
 
-/* The products are exact and their sum is rounded once: at least as good as any order the hardware
- * takes. Integer sums wrap, or with .satfinite stop at the limits. */
-static uint32_t dot(const mma_tiles *tiles, const ptx_statement *statement, uint32_t row,
-                    uint32_t column, uint32_t k, uint32_t start) {
+static double count_bits(const mma_tiles *tiles, uint32_t row, uint32_t column, uint32_t k,
+                         ptx_modifier product) {
+    int count = 0;
+    for (uint32_t i = 0; i < k; i++) {
+        uint32_t a = (uint32_t)tiles->a[row][i], b = (uint32_t)tiles->b[i][column];
+        count += __builtin_popcount(product == PTX_M_XOR ? a ^ b : a & b);
+    }
+    return count;
+}
+
+/* Products of f64 are added one after the other by fma. Of the others they are exact and their sum
+ * is rounded once: at least as good as any order the hardware takes. Integer sums wrap, or with
+ * .satfinite stop at the limits. */
+static uint64_t dot(const mma_tiles *tiles, const ptx_statement *statement, uint32_t row,
+                    uint32_t column, uint32_t k, uint64_t start) {
     ptx_type type = statement->types[0];
-    double sum = element_of(type, start);
-    for (uint32_t i = 0; i < k; i++)
-        sum += tiles->a[row][i] * tiles->b[i][column];
-    if (type != PTX_S32) return (uint32_t)kcsim_encode(type, sum, PTX_M_RN);
+    double sum = kcsim_matrix_element(type, start);
+    if (statement->types[1] == PTX_B1)
+        sum += count_bits(tiles, row, column, k, ptx_has(statement, PTX_GROUP_ATOMIC));
+    else if (type == PTX_F64)
+        for (uint32_t i = 0; i < k; i++)
+            sum = fma(tiles->a[row][i], tiles->b[i][column], sum);
+    else
+        for (uint32_t i = 0; i < k; i++)
+            sum += tiles->a[row][i] * tiles->b[i][column];
+    if (type != PTX_S32) return kcsim_encode(type, sum, PTX_M_RN);
     if (ptx_has(statement, PTX_GROUP_SAT))
         sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
     return (uint32_t)(int64_t)sum;
 }
 
-void kcsim_do_mma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
-    mma_shape shape = shape_of(insn->source);
-    mma_tiles tiles;
+/* What a register of D is in its lanes: one number, or two halves. */
+static uint32_t multiply(const kcsim_warp *warp, const kcsim_insn *insn, kcsim_mma_shape shape,
+                         const mma_tiles *tiles, uint32_t r, uint8_t *result) {
     const kcsim_ref *c = insn->list + shape.d_registers + shape.a_registers + shape.b_registers;
-    uint32_t results[4][32] = {{0}}, defined[4] = {0}, each = 4 / shape.d_registers;
-    load_tiles(warp, insn, shape, &tiles);
-    for (uint32_t n = 0; n < 4; n++) {
-        uint32_t r = n / each, shift = each == 2 ? 16 * (n & 1) : 0;
-        const uint32_t *start = kcsim_at(warp, c[r]);
-        for (uint32_t lane = 0; lane < 32; lane++) {
-            uint32_t row = lane / 4 + 8 * (n >> 1), column = 2 * (lane % 4) + (n & 1);
-            results[r][lane] |=
-                dot(&tiles, insn->source, row, column, shape.k, start[lane] >> shift) << shift;
-            bool known = tiles.row_defined[row] && tiles.column_defined[column] &&
-                         warp->full[c[r].slot] >> lane & 1;
-            defined[r] |= (uint32_t)known << lane;
-            if (!known) defined[r] &= ~(1u << lane);
+    uint32_t each = shape.m / 4 / shape.d_registers, defined = warp->full[c[r].slot];
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        uint64_t start = word_of(warp, c[r], lane, shape.bytes), word = 0;
+        for (uint32_t i = 0; i < each; i++) {
+            uint32_t n = r * each + i, row = lane / 4 + 8 * (n >> 1);
+            uint32_t column = 2 * (lane % 4) + (n & 1);
+            word |= dot(tiles, insn->source, row, column, shape.k, start >> 16 * i) << 16 * i;
+            if (!tiles->row_defined[row] || !tiles->column_defined[column])
+                defined &= ~(1u << lane);
         }
+        memcpy(result + lane * shape.bytes, &word, shape.bytes);
     }
+    return defined;
+}
+
+void kcsim_do_mma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    kcsim_mma_shape shape = kcsim_mma_shape_of(insn->source);
+    mma_tiles tiles;
+    uint8_t results[4][32 * 8];
+    uint32_t defined[4];
+    load_tiles(warp, insn, shape, &tiles);
+    for (uint32_t r = 0; r < shape.d_registers; r++)
+        defined[r] = multiply(warp, insn, shape, &tiles, r, results[r]);
     for (uint32_t r = 0; r < shape.d_registers; r++) {
-        kcsim_put(warp, insn->list[r], results[r], 4, mask);
+        kcsim_put(warp, insn->list[r], results[r], shape.bytes, mask);
         for (uint32_t lane = 0; warp->block->launch->track && lane < 32; lane++)
             if (mask >> lane & 1)
-                kcsim_set_defined_bits(warp, insn->list[r], lane, 4,
+                kcsim_set_defined_bits(warp, insn->list[r], lane, shape.bytes,
                                        defined[r] >> lane & 1 ? UINT64_MAX : 0);
     }
-    warp->block->worker->counts.tensor_flops += 2 * 16 * 8 * shape.k;
+    kcsim_extent extent = kcsim_matrix_extent(insn->source);
+    warp->block->worker->counts.tensor_flops += 2 * extent.m * extent.n * extent.k;
 }

@@ -137,6 +137,9 @@ static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_STORE_MATRIX: kcsim_do_store_matrix(warp, insn, mask); break;
     case KCSIM_DO_MOVE_MATRIX: kcsim_do_move_matrix(warp, insn, mask); break;
     case KCSIM_DO_MMA: kcsim_do_mma(warp, insn, mask); break;
+    case KCSIM_DO_WMMA_LOAD: kcsim_do_wmma_load(warp, insn, mask); break;
+    case KCSIM_DO_WMMA_STORE: kcsim_do_wmma_store(warp, insn, mask); break;
+    case KCSIM_DO_WMMA: kcsim_do_wmma(warp, insn, mask); break;
     default: break;
     }
 }

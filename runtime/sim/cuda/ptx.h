@@ -30,7 +30,8 @@ typedef enum ptx_type_kind {
     PTX_KIND_SINT,
     PTX_KIND_FLOAT,
     PTX_KIND_PACKED,
-    PTX_KIND_PRED
+    PTX_KIND_PRED,
+    PTX_KIND_ELEMENT
 } ptx_type_kind;
 
 typedef struct ptx_type_info {
@@ -50,7 +51,7 @@ extern const ptx_type_info ptx_types[PTX_TYPE_COUNT];
         X(TO) X(SEMANTICS) X(SCOPE) X(CACHE) X(NC) X(EVICT) X(EVICT2) X(L2HINT) X(L2PREFETCH)      \
             X(LEVEL) X(VECTOR) X(ATOMIC) X(UNI) X(ALIGNED) X(SHUFFLE) X(VOTE) X(DIRECTION) X(WRAP) \
                 X(PERMUTE) X(SHIFTAMT) X(TEST) X(SHAPE) X(MATRICES) X(TRANS) X(LAYOUT_A)           \
-                    X(LAYOUT_B) X(PROXY) X(RESTRICT)
+                    X(LAYOUT_B) X(PROXY) X(RESTRICT) X(POPC)
 
 typedef enum ptx_group {
 #define X(name) PTX_GROUP_##name,
@@ -118,7 +119,10 @@ typedef enum ptx_family {
     PTX_FAMILY_CLUSTER_BARRIER,
     PTX_FAMILY_SETMAXNREG,
     PTX_FAMILY_MBARRIER,
-    PTX_FAMILY_FENCE
+    PTX_FAMILY_FENCE,
+    PTX_FAMILY_WMMA_LOAD,
+    PTX_FAMILY_WMMA_STORE,
+    PTX_FAMILY_WMMA
 } ptx_family;
 
 typedef struct ptx_op_info {

@@ -294,7 +294,7 @@ static void take_modifier(ptx_parser *parser, ptx_statement *statement, const ch
         statement->types[statement->type_count++] = type;
         return;
     }
-    ptx_modifier modifier = ptx_find_modifier(statement->op, text, length, &group);
+    ptx_modifier modifier = ptx_find_modifier(statement->op, text, length, statement->modifiers, &group);
     if (modifier == PTX_M_NONE)
         ptx_parser_fail(parser, statement->line,
                         "'%s' takes no '.%.*s' here, or this machine does not know it",

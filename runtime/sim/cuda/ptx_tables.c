@@ -84,14 +84,17 @@ ptx_op ptx_find_op(const char *mnemonic, size_t length, size_t *used) {
     return best;
 }
 
-ptx_modifier ptx_find_modifier(ptx_op op, const char *text, size_t length, ptx_group *group) {
-    for (int i = 1; i < PTX_MODIFIER_COUNT; i++) {
+ptx_modifier ptx_find_modifier(ptx_op op, const char *text, size_t length, const uint8_t *taken,
+                               ptx_group *group) {
+    ptx_modifier found = PTX_M_NONE;
+    for (int i = PTX_MODIFIER_COUNT - 1; i > 0; i--) {
         if (!same(modifiers[i].text, text, length) || !ptx_op_takes(op, modifiers[i].group))
             continue;
+        if (found != PTX_M_NONE && taken[modifiers[i].group]) continue;
         *group = modifiers[i].group;
-        return (ptx_modifier)i;
+        found = (ptx_modifier)i;
     }
-    return PTX_M_NONE;
+    return found;
 }
 
 ptx_special ptx_find_special(const char *text, size_t length) {

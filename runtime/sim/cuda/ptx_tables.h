@@ -9,8 +9,10 @@ ptx_type ptx_find_type(const char *text, size_t length);
 /* The instruction that `mnemonic` begins with, taking the longest; PTX_OP_COUNT when none. *used:
  * its length. */
 ptx_op ptx_find_op(const char *mnemonic, size_t length, size_t *used);
-/* The modifier of that text in a group that `op` takes; PTX_M_NONE when none. */
-ptx_modifier ptx_find_modifier(ptx_op op, const char *text, size_t length, ptx_group *group);
+/* The modifier of that text in a group that `op` takes, if there is one in a group that is not taken
+ * yet; PTX_M_NONE when none. */
+ptx_modifier ptx_find_modifier(ptx_op op, const char *text, size_t length, const uint8_t *taken,
+                               ptx_group *group);
 /* PTX_SPECIAL_COUNT when there is none. */
 ptx_special ptx_find_special(const char *text, size_t length);
 

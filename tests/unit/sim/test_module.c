@@ -57,7 +57,17 @@ static void test_instruction_errors(void **state) {
     refuse(BODY("st.const.b32 [%d1], 1;"), "cannot be written");
     refuse(BODY("atom.global.inc.f32 %r1, [%d1], %r2;"), "this atomic operation is not known");
     refuse(BODY("cvt.s32.f32 %r1, %r2;"), "needs .rni");
-    refuse(BODY("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%d1,%d2}, {%d1}, {%d1}, {%d1,%d2};"), "not supported");
+    refuse(BODY("mma.sync.aligned.m16n8k32.row.col.f64.f64.f64.f64 {%d1,%d2}, {%d1}, {%d1}, {%d1,%d2};"), "not supported");
+    refuse(BODY("mma.sync.aligned.m8n8k4.col.row.f64.f64.f64.f64 {%d1,%d2}, {%d1}, {%d1}, {%d1,%d2};"), "not supported");
+    refuse(BODY("mma.sync.aligned.m8n8k4.row.row.f64.f64.f64.f64 {%d1,%d2}, {%d1}, {%d1}, {%d1,%d2};"), "not supported");
+    refuse(BODY("mma.sync.aligned.m8n8k4.row.col.col.f64.f64.f64.f64 {%d1,%d2}, {%d1}, {%d1}, {%d1,%d2};"), "contradicts");
+    refuse(BODY("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1,%d2}, {%d1,%d2}, {%d1}, {%d1,%d2};"), "2 registers where 1");
+    refuse(BODY("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32 {%r1,%r2}, {%r1}, {%r1}, {%r1,%r2};"), "not supported");
+    refuse(BODY("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.add.popc {%r1,%r2}, {%r1}, {%r1}, {%r1,%r2};"), "not supported");
+    refuse(BODY("wmma.load.a.sync.aligned.row.m16n16k16.global.s4 {%r1,%r2}, [%d1];"), "not supported");
+    refuse(BODY("wmma.load.a.sync.aligned.m16n16k16.global.s8 {%r1,%r2}, [%d1];"), "not supported");
+    refuse(BODY("wmma.mma.sync.aligned.row.col.m16n16k16.f32.s8.s8.f32 {%r1}, {%r1}, {%r1}, {%r1};"), "not supported");
+    refuse(BODY("ld.global.e4m3 %h1, [%d1];"), "memory has no such type");
     refuse(BODY("mov.u32 %r1, %tid.w;"), "unknown register");
     refuse(BODY("{ .reg .b32 inner; }\nmov.b32 inner, 1;"), "'inner' is declared nowhere");
     refuse(BODY("tex.2d.v4.f32.f32 {%r1,%r2,%r3,%r4}, [%d1, {%r1,%r2}];"), "unknown instruction 'tex");
