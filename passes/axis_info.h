@@ -9,16 +9,17 @@
 typedef struct {
     int64_t contiguity[KC_MAX_RANK]; // groups of this many elements go up by one
     int64_t constancy[KC_MAX_RANK];  // groups of this many elements are equal
-    int64_t divisor;                 // power of two that divides the first element of each contiguous group
+    int64_t divisor; // power of two that divides the first element of each contiguous group
 } kc_axis_info;
 
 kc_axis_info kc_axis_info_of(kc_expr_pool *, const kc_value *, int rank);
 
 // How a load or store walks through memory.
 typedef struct {
-    int fast;       // tile dimension along which neighbours are neighbours in memory; -1: none
-    int near;       // dimension along which most neighbours lie closest together in memory; -1: unknown
-    int64_t vector; // elements that can go in one access, by alignment, contiguity and mask; at least 1
+    int fast; // tile dimension along which neighbours are neighbours in memory; -1: none
+    int near; // dimension along which most neighbours lie closest together in memory; -1: unknown
+    int64_t
+        vector; // elements that can go in one access, by alignment, contiguity and mask; at least 1
     int64_t elements;
 } kc_access;
 

@@ -52,9 +52,11 @@ static kc_value *plus(kc_builder *b, kc_value *x, double by) {
 
 // v * sigmoid(x), by exp(x) / (1 + exp(x)) to the left of 0 and 1 / (1 + exp(-x)) else: neither exp overflows.
 static kc_value *times_sigmoid(kc_builder *b, kc_value *v, kc_value *x) {
-    kc_value *t = kc_build_unary(b, KC_OP_EXP, kc_build_unary(b, KC_OP_NEG, kc_build_unary(b, KC_OP_ABS, x)));
+    kc_value *t =
+        kc_build_unary(b, KC_OP_EXP, kc_build_unary(b, KC_OP_NEG, kc_build_unary(b, KC_OP_ABS, x)));
     kc_value *is_left = binary(b, KC_OP_LT, x, kc_tensor_const(b, &x->type, 0));
-    kc_value *above = kc_build_elementwise(b, KC_OP_SELECT, 3, (kc_value *[]){is_left, binary(b, KC_OP_MUL, v, t), v});
+    kc_value *above = kc_build_elementwise(b, KC_OP_SELECT, 3,
+                                           (kc_value *[]){is_left, binary(b, KC_OP_MUL, v, t), v});
     return binary(b, KC_OP_DIV, above, plus(b, t, 1));
 }
 
@@ -90,7 +92,8 @@ static kc_value *expand_gelu_tanh(kc_builder *b, kc_op *op) {
 }
 
 static kc_value *expand_clamp(kc_builder *b, kc_op *op) {
-    return binary(b, KC_OP_MIN, binary(b, KC_OP_MAX, kc_operand(op, 0), kc_operand(op, 1)), kc_operand(op, 2));
+    return binary(b, KC_OP_MIN, binary(b, KC_OP_MAX, kc_operand(op, 0), kc_operand(op, 1)),
+                  kc_operand(op, 2));
 }
 
 // ---- reductions --------------------------------------------------------------------------------------------------
@@ -125,17 +128,20 @@ static double highest(kc_dtype t) {
 }
 
 static kc_value *expand_amax(kc_builder *b, kc_op *op) {
-    return with_result_shape(b, op, reduced(b, op, KC_OP_MAX, lowest(kc_operand(op, 0)->type.elem)));
+    return with_result_shape(b, op,
+                             reduced(b, op, KC_OP_MAX, lowest(kc_operand(op, 0)->type.elem)));
 }
 
 static kc_value *expand_amin(kc_builder *b, kc_op *op) {
-    return with_result_shape(b, op, reduced(b, op, KC_OP_MIN, highest(kc_operand(op, 0)->type.elem)));
+    return with_result_shape(b, op,
+                             reduced(b, op, KC_OP_MIN, highest(kc_operand(op, 0)->type.elem)));
 }
 
 static kc_value *mean_of(kc_builder *b, kc_value *x, int n_axes, const int64_t *axes) {
     kc_value *sum = kc_tensor_reduce(b, KC_OP_ADD, x, n_axes, axes, 0);
     kc_value *count = kc_tensor_count(b, &x->type, n_axes, axes, x->type.elem);
-    return binary(b, KC_OP_DIV, sum, kc_tensor_broadcast(b, count, sum->type.rank, sum->type.shape));
+    return binary(b, KC_OP_DIV, sum,
+                  kc_tensor_broadcast(b, count, sum->type.rank, sum->type.shape));
 }
 
 static kc_value *expand_mean(kc_builder *b, kc_op *op) {
@@ -167,7 +173,8 @@ static kc_value *arg_reduce(kc_builder *b, kc_op *op, kc_opcode better, double i
         const kc_expr *all = kc_type_elements(pool, &x->type);
         x = kc_tensor_reshape(b, x, 1, &all);
     }
-    kc_value *index = kc_build_1(b, KC_OP_IOTA, kc_type_tensor(KC_i64, x->type.rank, x->type.shape), 0, NULL);
+    kc_value *index =
+        kc_build_1(b, KC_OP_IOTA, kc_type_tensor(KC_i64, x->type.rank, x->type.shape), 0, NULL);
     kc_attr_set_int(index->def, KC_ATTR_AXIS, axis);
     kc_type types[2] = {kc_tensor_reduced_type(&x->type, 1, &axis, x->type.elem, false, pool),
                         kc_tensor_reduced_type(&x->type, 1, &axis, KC_i64, false, pool)};
@@ -176,11 +183,14 @@ static kc_value *arg_reduce(kc_builder *b, kc_op *op, kc_opcode better, double i
     kc_attr_set_floats(module, reduce, KC_ATTR_INIT, 2, (double[]){init, INFINITY});
     kc_block *body = kc_op_add_body(module, reduce);
     const char *names[4] = {"av", "ai", "bv", "bi"};
-    for (int i = 0; i < 4; i++) kc_block_add_arg(module, body, kc_type_tensor(i % 2 ? KC_i64 : x->type.elem, 0, NULL), names[i]);
+    for (int i = 0; i < 4; i++)
+        kc_block_add_arg(module, body, kc_type_tensor(i % 2 ? KC_i64 : x->type.elem, 0, NULL),
+                         names[i]);
     kc_builder inner = kc_builder_at_end(module, body, b->loc);
     kc_value *wins = second_wins(&inner, better, body->args), *next[2];
     for (int i = 0; i < 2; i++)
-        next[i] = kc_build_elementwise(&inner, KC_OP_SELECT, 3, (kc_value *[]){wins, body->args[2 + i], body->args[i]});
+        next[i] = kc_build_elementwise(&inner, KC_OP_SELECT, 3,
+                                       (kc_value *[]){wins, body->args[2 + i], body->args[i]});
     kc_build(&inner, KC_OP_YIELD, 2, next, 0, NULL);
     return with_result_shape(b, op, kc_result(reduce, 1));
 }
@@ -203,7 +213,8 @@ static kc_value *expand_cumsum(kc_builder *b, kc_op *op) {
 // ---- normalisations ----------------------------------------------------------------------------------------------
 
 // x - max(x) and the sum of its exponentials, both with the shape of x.
-static void shifted_and_sum(kc_builder *b, kc_op *op, kc_value **shifted, kc_value **exponential, kc_value **sum) {
+static void shifted_and_sum(kc_builder *b, kc_op *op, kc_value **shifted, kc_value **exponential,
+                            kc_value **sum) {
     kc_value *x = kc_operand(op, 0);
     int64_t axis = kc_attr_int(op, KC_ATTR_AXIS, 0);
     kc_value *largest = kc_tensor_reduce(b, KC_OP_MAX, x, 1, &axis, -INFINITY);
@@ -231,15 +242,18 @@ static kc_value *expand_log_softmax(kc_builder *b, kc_op *op) {
 static kc_value *along_axis(kc_builder *b, kc_value *vector, int64_t axis, const kc_type *like) {
     kc_expr_pool *pool = kc_op_pool(b->block->parent);
     const kc_expr *shape[KC_MAX_RANK];
-    for (int d = 0; d < like->rank; d++) shape[d] = d == axis ? vector->type.shape[0] : kc_expr_const(pool, 1);
-    return kc_tensor_broadcast(b, kc_tensor_reshape(b, vector, like->rank, shape), like->rank, like->shape);
+    for (int d = 0; d < like->rank; d++)
+        shape[d] = d == axis ? vector->type.shape[0] : kc_expr_const(pool, 1);
+    return kc_tensor_broadcast(b, kc_tensor_reshape(b, vector, like->rank, shape), like->rank,
+                               like->shape);
 }
 
 // x / sqrt(mean(x * x) + eps) along the axis, times scale.
 static kc_value *normalised(kc_builder *b, kc_op *op, kc_value *x) {
     int64_t axis = kc_attr_int(op, KC_ATTR_AXIS, 0);
     kc_value *mean_square = mean_of(b, binary(b, KC_OP_MUL, x, x), 1, &axis);
-    kc_value *inverse = kc_build_unary(b, KC_OP_RSQRT, plus(b, mean_square, kc_attr_float(op, KC_ATTR_EPS, 0)));
+    kc_value *inverse =
+        kc_build_unary(b, KC_OP_RSQRT, plus(b, mean_square, kc_attr_float(op, KC_ATTR_EPS, 0)));
     kc_value *unit = binary(b, KC_OP_MUL, x, kc_tensor_spread(b, inverse, 1, &axis, &x->type));
     return binary(b, KC_OP_MUL, unit, along_axis(b, kc_operand(op, 1), axis, &x->type));
 }
@@ -251,8 +265,10 @@ static kc_value *expand_rmsnorm(kc_builder *b, kc_op *op) {
 static kc_value *expand_layernorm(kc_builder *b, kc_op *op) {
     kc_value *x = kc_operand(op, 0);
     int64_t axis = kc_attr_int(op, KC_ATTR_AXIS, 0);
-    kc_value *centred = binary(b, KC_OP_SUB, x, kc_tensor_spread(b, mean_of(b, x, 1, &axis), 1, &axis, &x->type));
-    return binary(b, KC_OP_ADD, normalised(b, op, centred), along_axis(b, kc_operand(op, 2), axis, &x->type));
+    kc_value *centred =
+        binary(b, KC_OP_SUB, x, kc_tensor_spread(b, mean_of(b, x, 1, &axis), 1, &axis, &x->type));
+    return binary(b, KC_OP_ADD, normalised(b, op, centred),
+                  along_axis(b, kc_operand(op, 2), axis, &x->type));
 }
 
 // ---- matrix-vector products ------------------------------------------------------------------------------------------
@@ -261,7 +277,8 @@ static kc_value *transposed_last_two(kc_builder *b, kc_value *x) {
     int rank = x->type.rank;
     const kc_expr *shape[KC_MAX_RANK];
     int64_t perm[KC_MAX_RANK];
-    for (int d = 0; d < rank; d++) perm[d] = d < rank - 2 ? d : 2 * rank - 3 - d, shape[d] = x->type.shape[perm[d]];
+    for (int d = 0; d < rank; d++)
+        perm[d] = d < rank - 2 ? d : 2 * rank - 3 - d, shape[d] = x->type.shape[perm[d]];
     kc_value *t = kc_build_1(b, KC_OP_TRANSPOSE, kc_type_tensor(x->type.elem, rank, shape), 1, &x);
     kc_attr_set_ints(b->module, t->def, KC_ATTR_PERM, rank, perm);
     return t;
@@ -271,7 +288,8 @@ static kc_value *transposed_last_two(kc_builder *b, kc_value *x) {
 static kc_value *outer_product(kc_builder *b, kc_op *op, kc_value *x, kc_value *y) {
     const kc_type *type = &kc_result(op, 0)->type;
     x = kc_tensor_broadcast(b, kc_build_cast(b, x, type->elem), type->rank, type->shape);
-    y = kc_tensor_broadcast(b, kc_build_cast(b, transposed_last_two(b, y), type->elem), type->rank, type->shape);
+    y = kc_tensor_broadcast(b, kc_build_cast(b, transposed_last_two(b, y), type->elem), type->rank,
+                            type->shape);
     return binary(b, KC_OP_MUL, x, y);
 }
 
@@ -281,8 +299,11 @@ static kc_value *expand_matmul(kc_builder *b, kc_op *op) {
     const kc_type *type = &kc_result(op, 0)->type;
     int rank = type->rank;
     kc_value *x = kc_operand(op, 0), *y = kc_operand(op, 1);
-    bool one_step = kc_expr_is_one(x->type.shape[rank - 1 - (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0) != 0)]);
-    if (!kc_expr_is_one(type->shape[rank - 1]) && !kc_expr_is_one(type->shape[rank - 2]) && !one_step) return NULL;
+    bool one_step =
+        kc_expr_is_one(x->type.shape[rank - 1 - (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0) != 0)]);
+    if (!kc_expr_is_one(type->shape[rank - 1]) && !kc_expr_is_one(type->shape[rank - 2]) &&
+        !one_step)
+        return NULL;
     if (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0)) x = transposed_last_two(b, x);
     if (!kc_attr_int(op, KC_ATTR_TRANSPOSE_B, 0)) y = transposed_last_two(b, y);
     if (one_step) return outer_product(b, op, x, y);
@@ -291,19 +312,35 @@ static kc_value *expand_matmul(kc_builder *b, kc_op *op) {
     x = kc_tensor_broadcast(b, kc_build_cast(b, x, type->elem), rank, space->shape);
     y = kc_tensor_broadcast(b, kc_build_cast(b, y, type->elem), rank, space->shape);
     int64_t last = rank - 1;
-    return with_result_shape(b, op, kc_tensor_reduce(b, KC_OP_ADD, binary(b, KC_OP_MUL, x, y), 1, &last, 0));
+    return with_result_shape(
+        b, op, kc_tensor_reduce(b, KC_OP_ADD, binary(b, KC_OP_MUL, x, y), 1, &last, 0));
 }
 
 // ------------------------------------------------------------------------------------------------------------------
 
 static kc_expansion *const expansions[KC_OP_COUNT] = {
-    [KC_OP_SIGMOID] = expand_sigmoid, [KC_OP_RELU] = expand_relu, [KC_OP_GELU] = expand_gelu,
-    [KC_OP_GELU_TANH] = expand_gelu_tanh, [KC_OP_SILU] = expand_silu, [KC_OP_CLAMP] = expand_clamp,
-    [KC_OP_SUM] = expand_sum, [KC_OP_PROD] = expand_prod, [KC_OP_MEAN] = expand_mean, [KC_OP_AMAX] = expand_amax,
-    [KC_OP_AMIN] = expand_amin, [KC_OP_ARGMAX] = expand_argmax, [KC_OP_ARGMIN] = expand_argmin,
-    [KC_OP_CUMSUM] = expand_cumsum, [KC_OP_SOFTMAX] = expand_softmax, [KC_OP_LOG_SOFTMAX] = expand_log_softmax,
-    [KC_OP_LAYERNORM] = expand_layernorm, [KC_OP_RMSNORM] = expand_rmsnorm, [KC_OP_MATMUL] = expand_matmul,
-    [KC_OP_ROPE] = kc_expand_rope, [KC_OP_QUANTIZE] = kc_expand_quantize, [KC_OP_DEQUANTIZE] = kc_expand_dequantize,
+    [KC_OP_SIGMOID] = expand_sigmoid,
+    [KC_OP_RELU] = expand_relu,
+    [KC_OP_GELU] = expand_gelu,
+    [KC_OP_GELU_TANH] = expand_gelu_tanh,
+    [KC_OP_SILU] = expand_silu,
+    [KC_OP_CLAMP] = expand_clamp,
+    [KC_OP_SUM] = expand_sum,
+    [KC_OP_PROD] = expand_prod,
+    [KC_OP_MEAN] = expand_mean,
+    [KC_OP_AMAX] = expand_amax,
+    [KC_OP_AMIN] = expand_amin,
+    [KC_OP_ARGMAX] = expand_argmax,
+    [KC_OP_ARGMIN] = expand_argmin,
+    [KC_OP_CUMSUM] = expand_cumsum,
+    [KC_OP_SOFTMAX] = expand_softmax,
+    [KC_OP_LOG_SOFTMAX] = expand_log_softmax,
+    [KC_OP_LAYERNORM] = expand_layernorm,
+    [KC_OP_RMSNORM] = expand_rmsnorm,
+    [KC_OP_MATMUL] = expand_matmul,
+    [KC_OP_ROPE] = kc_expand_rope,
+    [KC_OP_QUANTIZE] = kc_expand_quantize,
+    [KC_OP_DEQUANTIZE] = kc_expand_dequantize,
 };
 
 static void expand(kc_module *module, kc_op *op) {
@@ -315,11 +352,15 @@ static void expand(kc_module *module, kc_op *op) {
 
 static bool run(kc_pass_context *pass) {
     KC_FOR_OPS(func, pass->module->body)
-        KC_FOR_OPS(op, func->body) expand(pass->module, op);
+        KC_FOR_OPS(op, func->body)
+            expand(pass->module, op);
     return true;
 }
 
 const kc_pass kc_pass_decompose = {
-    .name = "decompose", .meaning = "composite ops become primitives",
-    .level_in = KC_LEVEL_COMPOSITE, .level_out = KC_LEVEL_TENSOR, .run = run,
+    .name = "decompose",
+    .meaning = "composite ops become primitives",
+    .level_in = KC_LEVEL_COMPOSITE,
+    .level_out = KC_LEVEL_TENSOR,
+    .run = run,
 };

@@ -14,16 +14,21 @@ static kc_value *half(kc_builder *b, kc_value *x, const kc_type *like, int which
     const kc_expr *starts[KC_MAX_RANK];
     int64_t steps[KC_MAX_RANK];
     int last = x->type.rank - 1;
-    for (int d = 0; d <= last; d++) starts[d] = kc_expr_const(pool, 0), steps[d] = 1;
+    for (int d = 0; d <= last; d++)
+        starts[d] = kc_expr_const(pool, 0), steps[d] = 1;
     if (which) starts[last] = like->shape[last];
-    kc_value *part = kc_build_1(b, KC_OP_SLICE, kc_type_tensor(x->type.elem, x->type.rank, like->shape), 1, &x);
+    kc_value *part =
+        kc_build_1(b, KC_OP_SLICE, kc_type_tensor(x->type.elem, x->type.rank, like->shape), 1, &x);
     kc_attr_set_exprs(b->module, part->def, KC_ATTR_STARTS, last + 1, starts);
     kc_attr_set_ints(b->module, part->def, KC_ATTR_STEPS, last + 1, steps);
     return part;
 }
 
-static kc_value *side_by_side(kc_builder *b, kc_value *left, kc_value *right, const kc_type *whole) {
-    kc_value *both = kc_build_1(b, KC_OP_CONCAT, kc_type_tensor(whole->elem, whole->rank, whole->shape), 2, (kc_value *[]){left, right});
+static kc_value *side_by_side(kc_builder *b, kc_value *left, kc_value *right,
+                              const kc_type *whole) {
+    kc_value *both =
+        kc_build_1(b, KC_OP_CONCAT, kc_type_tensor(whole->elem, whole->rank, whole->shape), 2,
+                   (kc_value *[]){left, right});
     kc_attr_set_int(both->def, KC_ATTR_AXIS, whole->rank - 1);
     return both;
 }
@@ -32,8 +37,10 @@ static kc_value *side_by_side(kc_builder *b, kc_value *left, kc_value *right, co
 kc_value *kc_expand_rope(kc_builder *b, kc_op *op) {
     kc_value *x = kc_operand(op, 0), *cosine = kc_operand(op, 1), *sine = kc_operand(op, 2);
     kc_value *left = half(b, x, &sine->type, 0), *right = half(b, x, &sine->type, 1);
-    kc_value *first = binary(b, KC_OP_SUB, binary(b, KC_OP_MUL, left, cosine), binary(b, KC_OP_MUL, right, sine));
-    kc_value *second = binary(b, KC_OP_ADD, binary(b, KC_OP_MUL, right, cosine), binary(b, KC_OP_MUL, left, sine));
+    kc_value *first =
+        binary(b, KC_OP_SUB, binary(b, KC_OP_MUL, left, cosine), binary(b, KC_OP_MUL, right, sine));
+    kc_value *second =
+        binary(b, KC_OP_ADD, binary(b, KC_OP_MUL, right, cosine), binary(b, KC_OP_MUL, left, sine));
     return side_by_side(b, first, second, &kc_result(op, 0)->type);
 }
 
@@ -49,7 +56,8 @@ static kc_value *spread(kc_builder *b, kc_op *op) {
         return kc_tensor_broadcast(b, scale, x->rank, x->shape);
     kc_expr_pool *pool = kc_op_pool(op);
     const kc_expr *shape[KC_MAX_RANK];
-    for (int d = 0; d < rank; d++) shape[d] = scale->type.shape[d];
+    for (int d = 0; d < rank; d++)
+        shape[d] = scale->type.shape[d];
     shape[rank] = kc_expr_const(pool, 1);
     scale = kc_tensor_reshape(b, scale, rank + 1, shape);
     shape[rank] = kc_expr_const(pool, block);

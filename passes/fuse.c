@@ -61,19 +61,23 @@ static bool soft_reshape(kc_expr_pool *pool, const kc_type *from, const kc_type 
     for (int d = 0; d < from->rank; d++) {
         where[d] = NO_AXIS;
         if (kc_expr_is_one(from->shape[d])) continue;
-        while (j < to->rank && kc_expr_is_one(to->shape[j])) j++;
+        while (j < to->rank && kc_expr_is_one(to->shape[j]))
+            j++;
         if (j == to->rank || !kc_expr_known_equal(pool, from->shape[d], to->shape[j])) return false;
         where[d] = j++;
     }
-    while (j < to->rank && kc_expr_is_one(to->shape[j])) j++;
+    while (j < to->rank && kc_expr_is_one(to->shape[j]))
+        j++;
     return j == to->rank;
 }
 
 // Ops that heavy work may lie above: they keep axes in place.
 static bool soft(kc_fuser *f, const kc_op *op) {
     int where[KC_MAX_RANK];
-    if (kc_op_has(op, KC_ELEMENTWISE) || op->n_operands == 0 || op->code == KC_OP_BROADCAST) return true;
-    return op->code == KC_OP_RESHAPE && soft_reshape(f->pool, &kc_operand(op, 0)->type, &kc_result(op, 0)->type, where);
+    if (kc_op_has(op, KC_ELEMENTWISE) || op->n_operands == 0 || op->code == KC_OP_BROADCAST)
+        return true;
+    return op->code == KC_OP_RESHAPE &&
+           soft_reshape(f->pool, &kc_operand(op, 0)->type, &kc_result(op, 0)->type, where);
 }
 
 // Whether some op above v, not past a cut, satisfies `is`.
@@ -155,11 +159,13 @@ static bool result_map(kc_fuser *f, const kc_cluster *c, const kc_type *type, in
     kc_type parallel = {.kind = KC_TYPE_TENSOR, .elem = type->elem};
     int axis_of[KC_MAX_RANK];
     if (kc_type_same_shape(f->pool, type, c->space)) {
-        for (int d = 0; d < type->rank; d++) map[d] = d;
+        for (int d = 0; d < type->rank; d++)
+            map[d] = d;
         return true;
     }
     for (int a = 0; a < c->space->rank; a++)
-        if (!c->axis_reduced[a]) axis_of[parallel.rank] = a, parallel.shape[parallel.rank++] = c->space->shape[a];
+        if (!c->axis_reduced[a])
+            axis_of[parallel.rank] = a, parallel.shape[parallel.rank++] = c->space->shape[a];
     if (!soft_reshape(f->pool, type, &parallel, map)) return false;
     for (int d = 0; d < type->rank; d++)
         if (map[d] != NO_AXIS) map[d] = axis_of[map[d]];
@@ -195,8 +201,10 @@ static void gather_heavy(kc_fuser *f, kc_cluster *c, kc_op *op) {
         return;
     }
     int all[KC_MAX_RANK];
-    for (int d = 0; d < KC_MAX_RANK; d++) all[d] = d;
-    for (int i = 0; i < op->n_operands; i++) gather(f, c, kc_operand(op, i), all, false);
+    for (int d = 0; d < KC_MAX_RANK; d++)
+        all[d] = d;
+    for (int i = 0; i < op->n_operands; i++)
+        gather(f, c, kc_operand(op, i), all, false);
 }
 
 static bool same_map(const kc_cluster *c, const kc_op *op, const int *map) {
@@ -241,15 +249,17 @@ static void set_hero(kc_cluster *c, kc_op *op, kc_value *result) {
     if (!op || is_contraction(op)) return;
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     c->space = &kc_operand(op, 0)->type;
-    for (int i = 0; i < axes->count; i++) c->axis_reduced[axes->integers[i]] = true;
+    for (int i = 0; i < axes->count; i++)
+        c->axis_reduced[axes->integers[i]] = true;
 }
 
 // Whether a fusion of `op` can give the result; then it is the hero.
 static bool suits(kc_fuser *f, kc_cluster *c, kc_op *op, kc_value *result) {
     int map[KC_MAX_RANK];
     set_hero(c, op, result);
-    bool ok = is_contraction(op) ? soft_reshape(f->pool, &kc_result(op, 0)->type, &result->type, map)
-                                 : result_map(f, c, &result->type, map);
+    bool ok = is_contraction(op)
+                  ? soft_reshape(f->pool, &kc_result(op, 0)->type, &result->type, map)
+                  : result_map(f, c, &result->type, map);
     if (!ok) set_hero(c, NULL, result);
     return ok;
 }
@@ -259,7 +269,8 @@ static void reach(kc_fuser *f, kc_value *v, bool *seen) {
     if (!v->def || kc_fuse_is_cut(f, v) || seen[v->def->order]) return;
     seen[v->def->order] = true;
     if (heavy(v->def) || !soft(f, v->def)) return;
-    for (int i = 0; i < v->def->n_operands; i++) reach(f, kc_operand(v->def, i), seen);
+    for (int i = 0; i < v->def->n_operands; i++)
+        reach(f, kc_operand(v->def, i), seen);
 }
 
 bool kc_fuse_find_hero(kc_fuser *f, kc_cluster *c, kc_value *result, int *axes) {
@@ -298,7 +309,8 @@ static void form(kc_fuser *f, kc_cluster *c, kc_value *result) {
         c->ops = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
         c->forward = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
         c->maps = kc_arena_alloc(f->pass->scratch, sizeof *c->maps * (size_t)(f->n_ops + 1));
-        if (!kc_fuse_find_hero(f, c, result, map) && !kc_fuse_find_carried(f, c, result, map)) kc_fuse_find_hero(f, c, result, map);
+        if (!kc_fuse_find_hero(f, c, result, map) && !kc_fuse_find_carried(f, c, result, map))
+            kc_fuse_find_hero(f, c, result, map);
         if (c->hero && !is_contraction(c->hero)) cut_under_reductions(f, c);
         gather(f, c, result, map, false);
     } while (took_in_a_cut(f, c));
@@ -349,7 +361,9 @@ static bool waits_for(kc_fuser *f, const kc_cluster *b, const kc_cluster *a, boo
     seen[b - f->clusters] = true;
     for (int i = 0; i < b->n_inputs; i++)
         for (int k = 0; k < f->n_clusters; k++)
-            if (b->inputs[i]->def && has_result(&f->clusters[k], b->inputs[i]) && waits_for(f, &f->clusters[k], a, seen)) return true;
+            if (b->inputs[i]->def && has_result(&f->clusters[k], b->inputs[i]) &&
+                waits_for(f, &f->clusters[k], a, seen))
+                return true;
     return false;
 }
 
@@ -376,17 +390,23 @@ static bool disagree(const kc_cluster *a, const kc_cluster *b) {
 
 static bool may_merge(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
     if (a->n_results + b->n_results > MAX_RESULTS || a->carried || b->carried) return false;
-    if (!a->hero != !b->hero || (a->hero && is_contraction(a->hero) != is_contraction(b->hero))) return false;
+    if (!a->hero != !b->hero || (a->hero && is_contraction(a->hero) != is_contraction(b->hero)))
+        return false;
     if (a->hero && is_contraction(a->hero) && a->hero != b->hero) return false;
     if (a->hero && !is_contraction(a->hero) && !same_space(f, a, b->hero)) return false;
-    if ((!a->hero || is_contraction(a->hero)) && !kc_type_same_shape(f->pool, &a->results[0]->type, &b->results[0]->type)) return false;
+    if ((!a->hero || is_contraction(a->hero)) &&
+        !kc_type_same_shape(f->pool, &a->results[0]->type, &b->results[0]->type))
+        return false;
     return share(f, a, b) && !disagree(a, b) && !disagree(b, a) && independent(f, a, b);
 }
 
 static void merge(kc_fuser *f, kc_cluster *a, kc_cluster *b) {
-    for (int i = 0; i < b->n_results; i++) a->results[a->n_results++] = b->results[i];
-    for (int i = 0; i < f->n_ops; i++) a->ops[i] = a->ops[i] || b->ops[i];
-    for (int i = 0; i < b->n_inputs; i++) add_input(f, a, b->inputs[i]);
+    for (int i = 0; i < b->n_results; i++)
+        a->results[a->n_results++] = b->results[i];
+    for (int i = 0; i < f->n_ops; i++)
+        a->ops[i] = a->ops[i] || b->ops[i];
+    for (int i = 0; i < b->n_inputs; i++)
+        add_input(f, a, b->inputs[i]);
     *b = f->clusters[--f->n_clusters];
 }
 
@@ -431,14 +451,16 @@ static void build_body(kc_fuser *f, kc_cluster *c) {
     kc_builder inner = kc_builder_at_end(module, body, c->built->loc);
     kc_clone *clone = kc_clone_begin(module, f->pool, f->pool);
     for (int i = 0; i < c->n_inputs; i++)
-        kc_clone_map(clone, c->inputs[i], kc_block_add_arg(module, body, c->inputs[i]->type, c->inputs[i]->name));
+        kc_clone_map(clone, c->inputs[i],
+                     kc_block_add_arg(module, body, c->inputs[i]->type, c->inputs[i]->name));
     KC_FOR_OPS(op, f->func->body)
         if (op->code != KC_OP_FUSION && op->order < f->n_ops && c->ops[op->order]) {
             kc_op *copy = kc_clone_op(clone, &inner, op);
             if (c->carried && c->forward[op->order]) kc_attr_set_int(copy, KC_ATTR_FORWARD, 1);
         }
     kc_value *results[MAX_RESULTS];
-    for (int i = 0; i < c->n_results; i++) results[i] = kc_clone_value(clone, c->results[i]);
+    for (int i = 0; i < c->n_results; i++)
+        results[i] = kc_clone_value(clone, c->results[i]);
     kc_build(&inner, KC_OP_YIELD, c->n_results, results, 0, NULL);
     kc_clone_end(clone);
 }
@@ -448,14 +470,17 @@ static void build(kc_fuser *f, kc_cluster *c, kc_op *ret) {
     if (c->building) kc_bug("fusions need each other's results");
     c->building = true;
     kc_value **inputs = KC_NEW_ARRAY(f->pass->scratch, kc_value *, c->n_inputs + 1);
-    for (int i = 0; i < c->n_inputs; i++) inputs[i] = built_value(f, c->inputs[i], ret);
+    for (int i = 0; i < c->n_inputs; i++)
+        inputs[i] = built_value(f, c->inputs[i], ret);
     kc_type types[MAX_RESULTS];
     for (int i = 0; i < c->n_results; i++)
-        types[i] = kc_type_tensor(c->results[i]->type.elem, c->results[i]->type.rank, c->results[i]->type.shape);
+        types[i] = kc_type_tensor(c->results[i]->type.elem, c->results[i]->type.rank,
+                                  c->results[i]->type.shape);
     kc_builder b = kc_builder_before(f->pass->module, ret);
     if (c->results[0]->def) b.loc = c->results[0]->def->loc;
     c->built = kc_build(&b, KC_OP_FUSION, c->n_inputs, inputs, c->n_results, types);
-    for (int i = 0; i < c->n_results; i++) kc_result(c->built, i)->name = c->results[i]->name;
+    for (int i = 0; i < c->n_results; i++)
+        kc_result(c->built, i)->name = c->results[i]->name;
     build_body(f, c);
 }
 
@@ -469,7 +494,8 @@ static void return_built(kc_fuser *f, kc_op *ret, int i) {
 static void erase_originals(kc_fuser *f) {
     for (kc_op *op = f->func->body->last, *before; op; op = before) {
         before = op->previous;
-        bool keep = op->code == KC_OP_FUSION || op->code == KC_OP_SCHEDULE || kc_op_has(op, KC_TERMINATOR);
+        bool keep =
+            op->code == KC_OP_FUSION || op->code == KC_OP_SCHEDULE || kc_op_has(op, KC_TERMINATOR);
         if (!keep) kc_op_erase(op);
     }
 }
@@ -492,13 +518,15 @@ static void cut_inouts(kc_fuser *f, const kc_op *ret) {
 static void merge_clusters(kc_fuser *f) {
     for (int i = 0; i < f->n_clusters; i++)
         for (int k = i + 1; k < f->n_clusters;)
-            if (may_merge(f, &f->clusters[i], &f->clusters[k])) merge(f, &f->clusters[i], &f->clusters[k]);
+            if (may_merge(f, &f->clusters[i], &f->clusters[k]))
+                merge(f, &f->clusters[i], &f->clusters[k]);
             else k++;
 }
 
 static void fuse_function(kc_pass_context *pass, kc_op *func) {
     kc_block_renumber(func->body);
-    kc_fuser f = {.pass = pass, .func = func, .pool = kc_op_pool(func), .n_ops = func->body->last->order + 1};
+    kc_fuser f = {
+        .pass = pass, .func = func, .pool = kc_op_pool(func), .n_ops = func->body->last->order + 1};
     int most = 2 * f.n_ops + func->body->last->n_operands + 1;
     f.next_carried = FIRST_CARRIED;
     f.clusters = KC_NEW_ARRAY(pass->scratch, kc_cluster, most);
@@ -509,24 +537,32 @@ static void fuse_function(kc_pass_context *pass, kc_op *func) {
     // Later outputs first: an earlier one may come out of the same fusion on the way.
     for (int done = 0; done < f.n_ops; done++)
         for (int i = 0; i < ret->n_operands; i++)
-            if (kc_operand(ret, i)->def && kc_operand(ret, i)->def->order == f.n_ops - 1 - done) want(&f, kc_operand(ret, i));
+            if (kc_operand(ret, i)->def && kc_operand(ret, i)->def->order == f.n_ops - 1 - done)
+                want(&f, kc_operand(ret, i));
     for (int i = 0; i < ret->n_operands; i++)
         if (!kc_operand(ret, i)->def) form(&f, &f.clusters[f.n_clusters++], kc_operand(ret, i));
-    for (int i = 0; i < f.n_cuts; i++) want(&f, f.cuts[i]);
+    for (int i = 0; i < f.n_cuts; i++)
+        want(&f, f.cuts[i]);
     if (!pass->no_fusion) merge_clusters(&f);
     // Inouts last: where nothing needs their new contents, the old ones are read before they go.
     int inouts = kc_func_inouts(func);
-    for (int i = inouts; i < ret->n_operands; i++) return_built(&f, ret, i);
-    for (int i = 0; i < inouts; i++) return_built(&f, ret, i);
+    for (int i = inouts; i < ret->n_operands; i++)
+        return_built(&f, ret, i);
+    for (int i = 0; i < inouts; i++)
+        return_built(&f, ret, i);
     erase_originals(&f);
 }
 
 static bool run(kc_pass_context *pass) {
-    KC_FOR_OPS(func, pass->module->body) fuse_function(pass, func);
+    KC_FOR_OPS(func, pass->module->body)
+        fuse_function(pass, func);
     return true;
 }
 
 const kc_pass kc_pass_fuse = {
-    .name = "fuse", .meaning = "primitives gather into fusions, one a kernel",
-    .level_in = KC_LEVEL_TENSOR, .level_out = KC_LEVEL_TENSOR, .run = run,
+    .name = "fuse",
+    .meaning = "primitives gather into fusions, one a kernel",
+    .level_in = KC_LEVEL_TENSOR,
+    .level_out = KC_LEVEL_TENSOR,
+    .run = run,
 };

@@ -14,7 +14,8 @@ static void forward_axes(kc_fuser *f, kc_fuse_carried *step) {
     const kc_type *from = &kc_operand(step->op, 0)->type, *to = &kc_result(step->op, 0)->type;
     if (step->op->code == KC_OP_TRANSPOSE) {
         const int64_t *perm = kc_attr_get(step->op, KC_ATTR_PERM)->integers;
-        for (int d = 0; d < to->rank; d++) step->to[d] = step->from[perm[d]];
+        for (int d = 0; d < to->rank; d++)
+            step->to[d] = step->from[perm[d]];
         return;
     }
     kc_reshape_group groups[2 * KC_MAX_RANK];
@@ -23,7 +24,9 @@ static void forward_axes(kc_fuser *f, kc_fuse_carried *step) {
         kc_reshape_group g = groups[i];
         bool alone = g.from_end == g.from_begin + 1 && g.to_end == g.to_begin + 1;
         for (int d = g.to_begin; d < g.to_end; d++)
-            step->to[d] = alone ? step->from[g.from_begin] : kc_expr_is_one(to->shape[d]) ? NO_AXIS : f->next_carried++;
+            step->to[d] = alone                          ? step->from[g.from_begin]
+                          : kc_expr_is_one(to->shape[d]) ? NO_AXIS
+                                                         : f->next_carried++;
     }
 }
 
@@ -43,7 +46,8 @@ static bool has_even_rows(const kc_fuser *f, const kc_type *type) {
 
 static bool may_carry(const kc_fuser *f, const kc_op *op, bool pairs) {
     if (!kc_movement_keeps_rows(op)) return false;
-    return !pairs || (has_even_rows(f, &kc_operand(op, 0)->type) && has_even_rows(f, &kc_result(op, 0)->type));
+    return !pairs || (has_even_rows(f, &kc_operand(op, 0)->type) &&
+                      has_even_rows(f, &kc_result(op, 0)->type));
 }
 
 // Elementwise ops may stand between the movement ops, and between them and the result.
@@ -54,7 +58,9 @@ static bool find(kc_fuser *f, kc_cluster *c, kc_value *v, int *axes, bool pairs,
     if (may_carry(f, op, pairs)) {
         int from[KC_MAX_RANK] = {0};
         kc_value *x = kc_operand(op, 0);
-        if (kc_fuse_is_cut(f, x) || (!kc_fuse_find_hero(f, c, x, from) && !find(f, c, x, from, pairs, seen))) return false;
+        if (kc_fuse_is_cut(f, x) ||
+            (!kc_fuse_find_hero(f, c, x, from) && !find(f, c, x, from, pairs, seen)))
+            return false;
         add(f, c, op, from, axes);
         return true;
     }
@@ -65,14 +71,18 @@ static bool find(kc_fuser *f, kc_cluster *c, kc_value *v, int *axes, bool pairs,
 }
 
 bool kc_fuse_find_carried(kc_fuser *f, kc_cluster *c, kc_value *result, int *axes) {
-    return find(f, c, result, axes, kc_dtype_is_packed(result->type.elem), KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1));
+    return find(f, c, result, axes, kc_dtype_is_packed(result->type.elem),
+                KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1));
 }
 
-bool kc_fuse_carried_from(const kc_fuser *f, const kc_cluster *c, const kc_op *op, const int *axes, int *from) {
+bool kc_fuse_carried_from(const kc_fuser *f, const kc_cluster *c, const kc_op *op, const int *axes,
+                          int *from) {
     if (!kc_movement_keeps_rows(op)) return false;
     for (const kc_fuse_carried *step = c->carried; step; step = step->next) {
         bool same = kc_movement_same(f->pool, step->op, op);
-        if (!same || memcmp(step->to, axes, sizeof *axes * (size_t)kc_result(op, 0)->type.rank) != 0) continue;
+        if (!same ||
+            memcmp(step->to, axes, sizeof *axes * (size_t)kc_result(op, 0)->type.rank) != 0)
+            continue;
         memcpy(from, step->from, sizeof step->from);
         return true;
     }

@@ -18,16 +18,16 @@ typedef struct kc_fuse_carried {
 typedef struct {
     kc_value *results[MAX_RESULTS];
     int n_results;
-    kc_op *hero;              // the first reduction or the contraction; NULL for a map
-    const kc_type *space;     // F, or the shape of the results
+    kc_op *hero;          // the first reduction or the contraction; NULL for a map
+    const kc_type *space; // F, or the shape of the results
     bool axis_reduced[KC_MAX_RANK];
-    bool *ops;                // by op order: taken in
-    bool *forward;            // by op order: taken in as an op that carries its operand away (fuse_carry.c)
+    bool *ops;     // by op order: taken in
+    bool *forward; // by op order: taken in as an op that carries its operand away (fuse_carry.c)
     kc_fuse_carried *carried; // what the ops between the hero and the result do to axes
     int (*maps)[KC_MAX_RANK]; // by op order: the axes its result was asked for along
     kc_value **inputs;
     int n_inputs;
-    kc_op *built;             // the FUSION op
+    kc_op *built; // the FUSION op
     bool building;
 } kc_cluster;
 
@@ -40,7 +40,7 @@ typedef struct {
     int n_clusters;
     kc_value **cuts; // values that are stored between kernels
     int n_cuts;
-    int next_carried;         // the next number of a carried dimension
+    int next_carried;        // the next number of a carried dimension
     const kc_value *forming; // the result that is being formed: a cut for everyone else
 } kc_fuser;
 
@@ -54,6 +54,7 @@ bool kc_fuse_find_hero(kc_fuser *, kc_cluster *, kc_value *result, int *axes);
 // A hero further up, from which bijections that keep rows carry the result away: axes are those of the result.
 bool kc_fuse_find_carried(kc_fuser *, kc_cluster *, kc_value *result, int *axes);
 // Whether op does what a carrying op does with these axes; then the axes of its operand.
-bool kc_fuse_carried_from(const kc_fuser *, const kc_cluster *, const kc_op *, const int *axes, int *from);
+bool kc_fuse_carried_from(const kc_fuser *, const kc_cluster *, const kc_op *, const int *axes,
+                          int *from);
 
 #endif

@@ -96,9 +96,13 @@ static void consider(kc_layouts *l, const kc_block *block, kc_choice *best) {
         bool larger = !best->op || access.elements > best->access.elements;
         bool as_large = best->op && access.elements == best->access.elements;
         bool store_first = as_large && op->code == KC_OP_STORE && best->op->code == KC_OP_LOAD;
-        if (as_large && access.fast == best->access.fast && access.vector > best->vector) best->vector = access.vector;
+        if (as_large && access.fast == best->access.fast && access.vector > best->vector)
+            best->vector = access.vector;
         if (larger || store_first) {
-            int64_t vector = store_first && access.fast == best->access.fast && best->vector > access.vector ? best->vector : access.vector;
+            int64_t vector =
+                store_first && access.fast == best->access.fast && best->vector > access.vector
+                    ? best->vector
+                    : access.vector;
             *best = (kc_choice){op, access, vector};
         }
     }
@@ -123,19 +127,24 @@ static void widest_load(kc_layouts *l, const kc_value *v, kc_choice *best) {
     v->def->data = best; // seen
     if (v->def->code == KC_OP_LOAD) {
         kc_access access = kc_layouts_access(l, v->def);
-        if (!best->op || access.elements > best->access.elements) *best = (kc_choice){v->def, access, access.vector};
+        if (!best->op || access.elements > best->access.elements)
+            *best = (kc_choice){v->def, access, access.vector};
         return;
     }
-    for (int i = 0; i < v->def->n_operands; i++) widest_load(l, kc_operand(v->def, i), best);
+    for (int i = 0; i < v->def->n_operands; i++)
+        widest_load(l, kc_operand(v->def, i), best);
 }
 
 // Ops of the loop body that lead to the operand.
 static void claim(kc_layouts *l, kc_value *v, kc_context *context, const kc_block *block) {
-    if (!v->def || v->def->block != block || context_of(v) || v->type.kind != KC_TYPE_TILE || v->type.rank == 0) return;
+    if (!v->def || v->def->block != block || context_of(v) || v->type.kind != KC_TYPE_TILE ||
+        v->type.rank == 0)
+        return;
     kc_placed *placed = KC_NEW(l->pass->scratch, kc_placed);
     placed->context = context;
     v->data = placed;
-    for (int i = 0; i < v->def->n_operands; i++) claim(l, kc_operand(v->def, i), context, block);
+    for (int i = 0; i < v->def->n_operands; i++)
+        claim(l, kc_operand(v->def, i), context, block);
 }
 
 static void claim_operand(kc_layouts *l, kc_op *dot, int i) {
@@ -143,9 +152,11 @@ static void claim_operand(kc_layouts *l, kc_op *dot, int i) {
     kc_choice best = {NULL, {-1, -1, 1, 0}, 1};
     widest_load(l, v, &best);
     int64_t extent[KC_MAX_RANK];
-    for (int d = 0; d < l->rank; d++) extent[d] = v->type.tile[d];
+    for (int d = 0; d < l->rank; d++)
+        extent[d] = v->type.tile[d];
     int fast = best.op && best.access.near >= 0 ? best.access.near : l->rank - 1;
-    kc_layout space = kc_layouts_coalesced(l, extent, fast, best.op && extent[fast] % best.vector == 0 ? best.vector : 1);
+    kc_layout space = kc_layouts_coalesced(
+        l, extent, fast, best.op && extent[fast] % best.vector == 0 ? best.vector : 1);
     claim(l, v, kc_layouts_context(l, &space), dot->block);
 }
 
@@ -166,7 +177,8 @@ static bool remade(const kc_value *v) {
     if (!op || !kc_op_has(op, KC_PURE | KC_CHEAP)) return false;
     if (op->data == &yes || op->data == &no) return op->data == &yes;
     bool all = true;
-    for (int i = 0; i < op->n_operands; i++) all = all && remade(kc_operand(op, i));
+    for (int i = 0; i < op->n_operands; i++)
+        all = all && remade(kc_operand(op, i));
     op->data = all ? &yes : &no;
     return all;
 }
@@ -185,9 +197,11 @@ static kc_value *in_context(kc_layouts *l, kc_builder *b, kc_value *v, kc_contex
     kc_value *made;
     if (remade(v)) {
         kc_value *operands[KC_MAX_RANK];
-        for (int i = 0; i < v->def->n_operands; i++) operands[i] = in_context(l, b, kc_operand(v->def, i), context);
+        for (int i = 0; i < v->def->n_operands; i++)
+            operands[i] = in_context(l, b, kc_operand(v->def, i), context);
         made = kc_build_1(b, v->def->code, v->type, v->def->n_operands, operands);
-        for (int i = 0; i < v->def->n_attrs; i++) made->def->attrs[made->def->n_attrs++] = v->def->attrs[i];
+        for (int i = 0; i < v->def->n_attrs; i++)
+            made->def->attrs[made->def->n_attrs++] = v->def->attrs[i];
         made->name = v->name;
         kc_layouts_place(l, made, context);
     } else {
@@ -219,7 +233,8 @@ static kc_context *load_context(kc_layouts *l, kc_op *load) {
     int at[KC_LAYOUT_MAX_RANK];
     kc_layout_apply(&mine, first_lane, at);
     int run = kc_layout_run(&mine, access.fast);
-    bool along_fast = at[access.fast] == run || (run >= access.vector && at[access.fast] > 0) || type->tile[access.fast] <= run;
+    bool along_fast = at[access.fast] == run || (run >= access.vector && at[access.fast] > 0) ||
+                      type->tile[access.fast] <= run;
     if (along_fast || access.elements < 4 * l->lanes) return l->main;
     kc_layout space = kc_layouts_coalesced(l, l->extent, access.fast, access.vector);
     return kc_layouts_context(l, &space);
@@ -267,7 +282,9 @@ static kc_context *store_context(kc_layouts *l, const kc_op *store) {
     const kc_type *type = &kc_operand(store, 1)->type;
     if (!kc_dtype_is_packed(type->elem)) return l->main;
     kc_access access = kc_layouts_access(l, store);
-    if (access.vector < 2) kc_bug("4-bit elements of %s that cannot be written in pairs", kc_attr_string(l->kernel, KC_ATTR_NAME, "?"));
+    if (access.vector < 2)
+        kc_bug("4-bit elements of %s that cannot be written in pairs",
+               kc_attr_string(l->kernel, KC_ATTR_NAME, "?"));
     kc_layout mine = kc_layouts_project(l, &l->main->space, type);
     if (first_run(&mine, access.fast) > 1) return l->main;
     kc_layout space = kc_layouts_coalesced(l, type->tile, access.fast, access.vector);
@@ -278,19 +295,23 @@ static void place_block(kc_layouts *l, kc_block *block);
 
 static void place_loop(kc_layouts *l, kc_op *loop) {
     operands_in_context(l, loop, l->main, 2, loop->n_operands);
-    for (int i = 1; i < loop->body->n_args; i++) kc_layouts_place(l, loop->body->args[i], l->main);
-    for (int i = 0; i < loop->n_results; i++) kc_layouts_place(l, kc_result(loop, i), l->main);
+    for (int i = 1; i < loop->body->n_args; i++)
+        kc_layouts_place(l, loop->body->args[i], l->main);
+    for (int i = 0; i < loop->n_results; i++)
+        kc_layouts_place(l, kc_result(loop, i), l->main);
     place_block(l, loop->body);
     kc_op *yield = loop->body->last;
     operands_in_context(l, yield, l->main, 0, yield->n_operands);
 }
 
 static void place_results(kc_layouts *l, kc_op *op, kc_context *context) {
-    for (int i = 0; i < op->n_results; i++) kc_layouts_place(l, kc_result(op, i), context);
+    for (int i = 0; i < op->n_results; i++)
+        kc_layouts_place(l, kc_result(op, i), context);
 }
 
 static void place_op(kc_layouts *l, kc_op *op) {
-    kc_context *context = op->n_results && context_of(kc_result(op, 0)) ? context_of(kc_result(op, 0)) : l->main;
+    kc_context *context =
+        op->n_results && context_of(kc_result(op, 0)) ? context_of(kc_result(op, 0)) : l->main;
     switch (op->code) {
     case KC_OP_FOR: place_loop(l, op); return;
     case KC_OP_IF: place_block(l, op->body); return;
@@ -321,7 +342,8 @@ static void place_op(kc_layouts *l, kc_op *op) {
 }
 
 static void place_block(kc_layouts *l, kc_block *block) {
-    KC_FOR_OPS(op, block) place_op(l, op);
+    KC_FOR_OPS(op, block)
+        place_op(l, op);
 }
 
 static void drop_unused(kc_block *block) {
@@ -329,16 +351,19 @@ static void drop_unused(kc_block *block) {
         before = op->previous;
         if (op->code == KC_OP_FOR || op->code == KC_OP_IF) drop_unused(op->body);
         bool used = !kc_op_has(op, KC_PURE);
-        for (int i = 0; i < op->n_results; i++) used = used || !kc_value_unused(kc_result(op, i));
+        for (int i = 0; i < op->n_results; i++)
+            used = used || !kc_value_unused(kc_result(op, i));
         if (!used) kc_op_erase(op);
     }
 }
 
 static void clear(kc_block *block) {
-    for (int i = 0; i < block->n_args; i++) block->args[i]->data = NULL;
+    for (int i = 0; i < block->n_args; i++)
+        block->args[i]->data = NULL;
     KC_FOR_OPS(op, block) {
         op->data = NULL;
-        for (int i = 0; i < op->n_results; i++) kc_result(op, i)->data = NULL;
+        for (int i = 0; i < op->n_results; i++)
+            kc_result(op, i)->data = NULL;
         if (op->body) clear(op->body);
     }
 }
@@ -353,7 +378,9 @@ static void layout_kernel(kc_pass_context *pass, kc_op *kernel) {
     if (l.dot) {
         int axis = (int)kc_attr_int(l.dot, KC_ATTR_AXIS, 0);
         kc_layout accumulator = kc_layouts_accumulator(&l, l.dot), space = accumulator;
-        const char *error = l.extent[axis] > 1 ? kc_layout_expand(&space, &accumulator, axis, (int)l.extent[axis]) : NULL;
+        const char *error = l.extent[axis] > 1
+                                ? kc_layout_expand(&space, &accumulator, axis, (int)l.extent[axis])
+                                : NULL;
         if (error) kc_bug("no layout for the space of a dot: %s", error);
         l.main = kc_layouts_context(&l, &space);
         claim_dots(&l, kernel->body);
@@ -375,6 +402,10 @@ static bool run(kc_pass_context *pass) {
 }
 
 const kc_pass kc_pass_layout = {
-    .name = "layout", .meaning = "where each element of each tile lives; shared memory and vectors become explicit",
-    .level_in = KC_LEVEL_TILE, .level_out = KC_LEVEL_LAYOUT, .needs_target = true, .run = run,
+    .name = "layout",
+    .meaning = "where each element of each tile lives; shared memory and vectors become explicit",
+    .level_in = KC_LEVEL_TILE,
+    .level_out = KC_LEVEL_LAYOUT,
+    .needs_target = true,
+    .run = run,
 };

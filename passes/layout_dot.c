@@ -32,7 +32,8 @@ kc_layout kc_layouts_accumulator(const kc_layouts *l, const kc_op *dot) {
         if (d != m && d != n) spec.order[count++] = d;
     for (int d = 0; d < l->rank; d++) {
         spec.shape[d] = (int)type->tile[d];
-        spec.size_per_thread[d] = d == m || d == n ? (int)smaller(MICRO_TILE, pow2_part(type->tile[d])) : 1;
+        spec.size_per_thread[d] =
+            d == m || d == n ? (int)smaller(MICRO_TILE, pow2_part(type->tile[d])) : 1;
         spec.lanes[d] = spec.warps[d] = 1;
     }
     int first = spec.order[0], second = l->rank > 1 ? spec.order[1] : first;
@@ -56,7 +57,8 @@ kc_layout kc_layouts_accumulator(const kc_layouts *l, const kc_op *dot) {
 }
 
 // Each thread holds, for its accumulators, `extent` steps of the contracted axis.
-static kc_layout operand_layout(const kc_layouts *l, const kc_op *dot, int operand, int64_t extent) {
+static kc_layout operand_layout(const kc_layouts *l, const kc_op *dot, int operand,
+                                int64_t extent) {
     int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0);
     kc_type type = kc_operand(dot, operand)->type;
     type.tile[axis] = 1;
@@ -70,7 +72,9 @@ static kc_value *stage_operand(kc_layouts *l, kc_builder *b, const kc_op *dot, i
     int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0);
     kc_value *v = kc_operand(dot, operand);
     kc_layout reader = operand_layout(l, dot, operand, v->type.tile[axis]), memory;
-    const char *error = kc_layout_choose_memory(&memory, v->type.layout, &reader, kc_dtype_unit(v->type.elem), (int)l->pass->target->attributes.shared_banks);
+    const char *error =
+        kc_layout_choose_memory(&memory, v->type.layout, &reader, kc_dtype_unit(v->type.elem),
+                                (int)l->pass->target->attributes.shared_banks);
     if (error) kc_bug("no shared layout for a dot operand: %s", error);
     kc_value *buffer = kc_layouts_alloc(l, dot->loc, &v->type, &memory);
     buffer->name = operand ? "bs" : "as";
@@ -79,7 +83,8 @@ static kc_value *stage_operand(kc_layouts *l, kc_builder *b, const kc_op *dot, i
     return buffer;
 }
 
-static kc_value *fetch(kc_layouts *l, kc_builder *b, const kc_op *dot, int operand, kc_value *buffer, int64_t at, int64_t steps) {
+static kc_value *fetch(kc_layouts *l, kc_builder *b, const kc_op *dot, int operand,
+                       kc_value *buffer, int64_t at, int64_t steps) {
     int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0);
     kc_type type = kc_operand(dot, operand)->type;
     int64_t offsets[KC_MAX_RANK] = {0};
@@ -99,13 +104,17 @@ void kc_layouts_feed_dot(kc_layouts *l, kc_op *dot) {
     int64_t depth = kc_operand(dot, 0)->type.tile[axis];
     kc_dtype elem = kc_operand(dot, 0)->type.elem;
     int64_t steps = smaller(pow2_part(depth), FETCH_BYTES / kc_dtype_unit(elem));
-    if (kc_dtype_is_float(elem)) steps = smaller(steps, FETCH_DECODED); // each takes a register more once it is an f32
+    if (kc_dtype_is_float(elem))
+        steps = smaller(steps, FETCH_DECODED); // each takes a register more once it is an f32
     kc_builder b = kc_builder_before(l->pass->module, dot);
-    kc_value *as = stage_operand(l, &b, dot, 0), *bs = stage_operand(l, &b, dot, 1), *acc = kc_operand(dot, 2);
+    kc_value *as = stage_operand(l, &b, dot, 0), *bs = stage_operand(l, &b, dot, 1),
+             *acc = kc_operand(dot, 2);
     for (int64_t k = 0; k < depth; k += steps) {
-        kc_value *operands[3] = {fetch(l, &b, dot, 0, as, k, steps), fetch(l, &b, dot, 1, bs, k, steps), acc};
+        kc_value *operands[3] = {fetch(l, &b, dot, 0, as, k, steps),
+                                 fetch(l, &b, dot, 1, bs, k, steps), acc};
         acc = kc_build_1(&b, KC_OP_DOT, kc_result(dot, 0)->type, 3, operands);
-        for (int i = 0; i < dot->n_attrs; i++) acc->def->attrs[acc->def->n_attrs++] = dot->attrs[i];
+        for (int i = 0; i < dot->n_attrs; i++)
+            acc->def->attrs[acc->def->n_attrs++] = dot->attrs[i];
         acc->name = kc_result(dot, 0)->name;
     }
     kc_value_replace(kc_result(dot, 0), acc);

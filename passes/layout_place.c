@@ -11,7 +11,8 @@ const kc_layout *kc_layouts_intern(kc_layouts *l, const kc_layout *layout) {
 kc_layout kc_layouts_project(const kc_layouts *l, const kc_layout *space, const kc_type *type) {
     kc_layout layout = *space;
     for (int d = 0; d < l->rank; d++)
-        if (type->tile[d] == 1 && kc_layout_extent(&layout, d) > 1) layout = kc_layout_slice(&layout, d, true);
+        if (type->tile[d] == 1 && kc_layout_extent(&layout, d) > 1)
+            layout = kc_layout_slice(&layout, d, true);
     return layout;
 }
 
@@ -35,7 +36,8 @@ static bool is_aligned(const kc_layouts *l, const kc_value *buffer) {
     const kc_value *operand = kc_operand(l->kernel, buffer->index);
     if (operand->def && operand->def->code == KC_OP_BUFFER) return true;
     if (kc_constant_hash(operand)) return true;
-    const char *name = operand->def ? kc_attr_string(operand->def, KC_ATTR_NAME, "") : operand->name;
+    const char *name =
+        operand->def ? kc_attr_string(operand->def, KC_ATTR_NAME, "") : operand->name;
     const kc_attr *aligned = kc_attr_get(kc_op_parent(l->kernel), KC_ATTR_ALIGNED);
     for (int i = 0; aligned && i < aligned->count; i++)
         if (strcmp(aligned->strings[i], name) == 0) return true;
@@ -43,7 +45,8 @@ static bool is_aligned(const kc_layouts *l, const kc_value *buffer) {
 }
 
 kc_access kc_layouts_access(kc_layouts *l, const kc_op *op) {
-    int64_t widest = kc_attr_int(l->kernel, KC_ATTR_VECTOR, l->pass->target->attributes.vector_bytes);
+    int64_t widest =
+        kc_attr_int(l->kernel, KC_ATTR_VECTOR, l->pass->target->attributes.vector_bytes);
     return kc_access_of(l->pool, op, is_aligned(l, kc_operand(op, 0)), widest);
 }
 
@@ -51,13 +54,15 @@ enum { WARP_RANKS = 3 };
 
 static int take(int64_t *left, int64_t most) {
     int64_t n = 1;
-    while (*left > 1 && n * 2 <= most) n *= 2, *left /= 2;
+    while (*left > 1 && n * 2 <= most)
+        n *= 2, *left /= 2;
     return (int)n;
 }
 
 static int warp_rank(const kc_layouts *l, int d);
 
-kc_layout kc_layouts_coalesced(const kc_layouts *l, const int64_t *extent, int fast, int64_t vector) {
+kc_layout kc_layouts_coalesced(const kc_layouts *l, const int64_t *extent, int fast,
+                               int64_t vector) {
     kc_layout_blocked_spec spec = {.rank = l->rank};
     int n = 0;
     spec.order[n++] = fast;
@@ -105,7 +110,9 @@ static bool reduces(const kc_block *block, int d) {
 static bool repeats(const kc_layouts *l, const kc_block *block, int d) {
     KC_FOR_OPS(op, block) {
         const kc_type *type = op->n_results ? &kc_result(op, 0)->type : NULL;
-        if (op->code == KC_OP_LOAD && type->rank && type->tile[d] == 1 && kc_tile_elements(type) > l->lanes) return true;
+        if (op->code == KC_OP_LOAD && type->rank && type->tile[d] == 1 &&
+            kc_tile_elements(type) > l->lanes)
+            return true;
         if ((op->code == KC_OP_FOR || op->code == KC_OP_IF) && repeats(l, op->body, d)) return true;
     }
     return false;

@@ -11,7 +11,8 @@ static void unpack(const kc_layout *l, uint32_t flat, uint32_t *coordinates) {
 
 static uint32_t pack(const kc_layout *l, const uint32_t *coordinates) {
     uint32_t flat = 0;
-    for (int d = 0; d < l->rank; d++) flat = flat << l->log_tile[d] | coordinates[d];
+    for (int d = 0; d < l->rank; d++)
+        flat = flat << l->log_tile[d] | coordinates[d];
     return flat;
 }
 
@@ -46,13 +47,15 @@ kc_layout kc_layouts_partial(const kc_layout *from, const kc_attr *axes) {
                 to.basis[place][b] = pack(&to, c);
             }
         }
-    for (int b = kept; b < from->bits[KC_LAYOUT_REGISTER]; b++) to.basis[KC_LAYOUT_REGISTER][b] = 0;
+    for (int b = kept; b < from->bits[KC_LAYOUT_REGISTER]; b++)
+        to.basis[KC_LAYOUT_REGISTER][b] = 0;
     to.bits[KC_LAYOUT_REGISTER] = (uint8_t)kept;
     return to;
 }
 
 // Every thread holds all parts: the final layout of the result with the axes held in registers.
-kc_layout kc_layouts_gathered(const kc_layout *result, const kc_layout *partial, const kc_attr *axes) {
+kc_layout kc_layouts_gathered(const kc_layout *result, const kc_layout *partial,
+                              const kc_attr *axes) {
     kc_layout to = *result, next;
     for (int i = 0; i < axes->count; i++) {
         int d = (int)axes->integers[i], extent = kc_layout_extent(partial, d);
@@ -66,10 +69,13 @@ kc_layout kc_layouts_gathered(const kc_layout *result, const kc_layout *partial,
 
 void kc_layouts_clone_region(kc_layouts *l, kc_op *from, kc_op *to) {
     kc_clone *clone = kc_clone_begin(l->pass->module, l->pool, l->pool);
-    for (int i = 0; i < from->n_attrs; i++) to->attrs[to->n_attrs++] = from->attrs[i];
+    for (int i = 0; i < from->n_attrs; i++)
+        to->attrs[to->n_attrs++] = from->attrs[i];
     kc_block *body = kc_op_add_body(l->pass->module, to);
     for (int i = 0; i < from->body->n_args; i++)
-        kc_clone_map(clone, from->body->args[i], kc_block_add_arg(l->pass->module, body, from->body->args[i]->type, from->body->args[i]->name));
+        kc_clone_map(clone, from->body->args[i],
+                     kc_block_add_arg(l->pass->module, body, from->body->args[i]->type,
+                                      from->body->args[i]->name));
     kc_builder inner = kc_builder_at_end(l->pass->module, body, from->loc);
     kc_clone_block_into(clone, &inner, from->body);
     kc_clone_end(clone);
@@ -92,7 +98,8 @@ void kc_layouts_split_reduce(kc_layouts *l, kc_op *op) {
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     kc_layout partial = kc_layouts_partial(kc_operand(op, 0)->type.layout, axes);
     bool whole = true;
-    for (int i = 0; i < axes->count; i++) whole = whole && kc_layout_extent(&partial, (int)axes->integers[i]) == 1;
+    for (int i = 0; i < axes->count; i++)
+        whole = whole && kc_layout_extent(&partial, (int)axes->integers[i]) == 1;
     if (whole) return;
     kc_layout gathered = kc_layouts_gathered(kc_result(op, 0)->type.layout, &partial, axes);
     kc_builder b = kc_builder_at_end(l->pass->module, op->block, op->loc);
@@ -103,12 +110,15 @@ void kc_layouts_split_reduce(kc_layouts *l, kc_op *op) {
     for (int i = 0; i < op->n_results; i++) {
         kc_value *result = kc_result(op, i);
         types[i] = result->type;
-        for (int k = 0; k < axes->count; k++) result->type.tile[axes->integers[k]] = kc_layout_extent(&partial, (int)axes->integers[k]);
+        for (int k = 0; k < axes->count; k++)
+            result->type.tile[axes->integers[k]] =
+                kc_layout_extent(&partial, (int)axes->integers[k]);
         result->type.layout = kc_layouts_intern(l, &partial);
         values[i] = result;
     }
     kc_value *uses[KC_MAX_RANK];
-    for (int i = 0; i < op->n_results; i++) uses[i] = kc_layouts_convert(l, &b, values[i], &gathered);
+    for (int i = 0; i < op->n_results; i++)
+        uses[i] = kc_layouts_convert(l, &b, values[i], &gathered);
     again = kc_build(&b, KC_OP_REDUCE, op->n_operands, uses, op->n_results, types);
     kc_layouts_clone_region(l, op, again);
     kc_layouts_use_instead(op, op->n_results, again);

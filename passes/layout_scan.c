@@ -28,7 +28,9 @@ static kc_layout blocked(const kc_layout_blocked_spec *spec) {
 kc_layout kc_layouts_warps_last(const kc_layouts *l, const kc_layout_blocked_spec *space, int dim) {
     if (dim < 0) return blocked(space);
     int warps = 1; // without those that are replicas
-    while (warps < space->warps[dim] && 2 * warps * space->size_per_thread[dim] * space->lanes[dim] <= space->shape[dim]) warps *= 2;
+    while (warps < space->warps[dim] &&
+           2 * warps * space->size_per_thread[dim] * space->lanes[dim] <= space->shape[dim])
+        warps *= 2;
     if (warps == 1) return blocked(space);
     kc_layout_blocked_spec inner = *space, outer = {.rank = l->rank};
     inner.shape[dim] /= warps, inner.warps[dim] /= warps;
@@ -54,7 +56,8 @@ void kc_layouts_split_scan(kc_layouts *l, kc_op *op) {
     b.before = op->next;
     kc_value *operands[2 * KC_MAX_RANK];
     kc_type types[2 * KC_MAX_RANK];
-    for (int i = 0; i < 2 * n; i++) types[i] = kc_result(op, i)->type;
+    for (int i = 0; i < 2 * n; i++)
+        types[i] = kc_result(op, i)->type;
     for (int i = 0; i < n; i++) {
         kc_value *total = kc_result(op, n + i);
         total->type.tile[axis] = kc_layout_extent(&partial, axis);

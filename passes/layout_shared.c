@@ -2,7 +2,8 @@
 #include "passes/layouts.h"
 
 // Buffers are declared at the start of the kernel, whatever loop they are used in.
-kc_value *kc_layouts_alloc(kc_layouts *l, kc_loc loc, const kc_type *tile, const kc_layout *memory) {
+kc_value *kc_layouts_alloc(kc_layouts *l, kc_loc loc, const kc_type *tile,
+                           const kc_layout *memory) {
     kc_builder b = kc_builder_before(l->pass->module, l->kernel->body->first);
     b.loc = loc;
     kc_type type = kc_type_shared(tile->elem, tile->rank, tile->tile);
@@ -29,7 +30,8 @@ kc_value *kc_layouts_convert(kc_layouts *l, kc_builder *b, kc_value *v, const kc
     const kc_layout *wanted = kc_layouts_intern(l, to);
     if (v->type.layout == wanted) return v;
     kc_convert_kind kind = kc_layout_convert_kind(v->type.layout, wanted);
-    if (kind == KC_CONVERT_NEVER || kind == KC_CONVERT_CLUSTER) kc_bug("a tile cannot be converted between its layouts");
+    if (kind == KC_CONVERT_NEVER || kind == KC_CONVERT_CLUSTER)
+        kc_bug("a tile cannot be converted between its layouts");
     kc_value *made;
     if (kind == KC_CONVERT_SHARED) {
         made = through_shared(l, b, v, wanted);

@@ -15,7 +15,12 @@ typedef struct {
 
 typedef struct kc_placed {
     kc_context *context;
-    struct kc_copy { const kc_context *context; kc_block *block; kc_value *value; struct kc_copy *next; } *copies;
+    struct kc_copy {
+        const kc_context *context;
+        kc_block *block;
+        kc_value *value;
+        struct kc_copy *next;
+    } * copies;
 } kc_placed; // value->data
 
 typedef struct {
@@ -24,7 +29,7 @@ typedef struct {
     kc_expr_pool *pool;
     int rank, warps, lanes;
     int64_t extent[KC_MAX_RANK]; // of the space
-    kc_op *dot;                   // the first, or NULL
+    kc_op *dot;                  // the first, or NULL
     kc_context *main;
 } kc_layouts;
 
@@ -47,7 +52,8 @@ void kc_layouts_split_reduce(kc_layouts *, kc_op *);
 // Of an operand in layout `from`: one value a warp along the axes, at its place among the warps. Of a result: with as many
 // parts as `partial` has, held by every thread.
 kc_layout kc_layouts_partial(const kc_layout *from, const kc_attr *axes);
-kc_layout kc_layouts_gathered(const kc_layout *result, const kc_layout *partial, const kc_attr *axes);
+kc_layout kc_layouts_gathered(const kc_layout *result, const kc_layout *partial,
+                              const kc_attr *axes);
 void kc_layouts_clone_region(kc_layouts *, kc_op *from, kc_op *to); // attributes and region
 // The results of `old` from `first` on are those of `made`, but for what moves them between layouts.
 void kc_layouts_use_instead(kc_op *old, int n, kc_op *made);

@@ -5,9 +5,8 @@
 #include <time.h>
 
 const kc_pass *const kc_pipeline[] = {
-    &kc_pass_decompose, &kc_pass_simplify, &kc_pass_split, &kc_pass_fuse, &kc_pass_plan,
-    &kc_pass_tile, &kc_pass_layout, &kc_pass_pipeline, &kc_pass_sync,
-    NULL,
+    &kc_pass_decompose, &kc_pass_simplify, &kc_pass_split,    &kc_pass_fuse, &kc_pass_plan,
+    &kc_pass_tile,      &kc_pass_layout,   &kc_pass_pipeline, &kc_pass_sync, NULL,
 };
 
 const kc_pass *kc_pass_find(const char *name) {
@@ -32,9 +31,10 @@ static void verify_after(const kc_pass *pass, const kc_module *module) {
     kc_arena_destroy(arena);
 }
 
-static bool run_one(const kc_pass *pass, int index, kc_module *module, const kc_target *target, kc_diag *diag,
-                    const kc_pipeline_options *options) {
-    kc_pass_context context = {module, target, diag, kc_arena_create(), options->explain, options->no_fusion};
+static bool run_one(const kc_pass *pass, int index, kc_module *module, const kc_target *target,
+                    kc_diag *diag, const kc_pipeline_options *options) {
+    kc_pass_context context = {
+        module, target, diag, kc_arena_create(), options->explain, options->no_fusion};
     double start = seconds_now();
     kc_bug_context(pass->name);
     bool ok = pass->run(&context);
@@ -49,12 +49,13 @@ static bool run_one(const kc_pass *pass, int index, kc_module *module, const kc_
     return true;
 }
 
-bool kc_pipeline_run(const kc_pass *const *passes, kc_module *module, const kc_target *target, kc_diag *diag,
-                     const kc_pipeline_options *options) {
+bool kc_pipeline_run(const kc_pass *const *passes, kc_module *module, const kc_target *target,
+                     kc_diag *diag, const kc_pipeline_options *options) {
     for (int i = 0; passes[i]; i++) {
         if (passes[i]->needs_target && !target) {
             kc_report(diag, KC_ERROR, (kc_loc){0, 0},
-                      "pass %s needs a target; name one in the module header: module @m {target = \"cuda:sm_80\"}",
+                      "pass %s needs a target; name one in the module header: module @m {target = "
+                      "\"cuda:sm_80\"}",
                       passes[i]->name);
             return false;
         }
@@ -68,7 +69,8 @@ static void report_unknown(const char *name, size_t length, kc_arena *arena, kc_
     const char *known = "";
     for (const kc_pass *const *p = kc_pipeline; *p; p++)
         known = kc_arena_printf(arena, "%s%s%s", known, *known ? " " : "", (*p)->name);
-    kc_report(diag, KC_ERROR, (kc_loc){0, 0}, "no pass is named '%.*s'; the passes are: %s", (int)length, name, known);
+    kc_report(diag, KC_ERROR, (kc_loc){0, 0}, "no pass is named '%.*s'; the passes are: %s",
+              (int)length, name, known);
 }
 
 const kc_pass **kc_pipeline_parse(kc_arena *arena, const char *list, kc_diag *diag) {

@@ -133,7 +133,8 @@ static bool applies(rotation *r) {
     KC_FOR_OPS(op, body) {
         if (r->ahead[op->order] || op->code == KC_OP_SHARED_STORE) continue;
         r->now[op->order] = true;
-        for (int i = 0; i < op->n_operands; i++) mark(r, r->now, kc_operand(op, i), true);
+        for (int i = 0; i < op->n_operands; i++)
+            mark(r, r->now, kc_operand(op, i), true);
     }
     KC_FOR_OPS(op, body) // a load that both need would be done twice
         if (op->code == KC_OP_LOAD && r->ahead[op->order] && r->now[op->order]) return false;
@@ -153,7 +154,8 @@ static void guard_load(rotation *r, kc_op *load, kc_value *exists) {
 }
 
 // What the stores of step `step` store; nothing is loaded unless the step exists.
-static void copy_ahead(rotation *r, kc_builder *b, kc_value *step, kc_value *exists, kc_value **values) {
+static void copy_ahead(rotation *r, kc_builder *b, kc_value *step, kc_value *exists,
+                       kc_value **values) {
     kc_clone *clone = kc_clone_begin(r->pass->module, r->pool, r->pool);
     kc_clone_map(clone, r->loop->body->args[0], step);
     KC_FOR_OPS(op, r->loop->body) {
@@ -161,7 +163,8 @@ static void copy_ahead(rotation *r, kc_builder *b, kc_value *step, kc_value *exi
         kc_op *copy = kc_clone_op(clone, b, op);
         if (copy->code == KC_OP_LOAD) guard_load(r, copy, exists);
     }
-    for (int i = 0; i < r->n_stores; i++) values[i] = kc_clone_value(clone, kc_operand(r->stores[i], 1));
+    for (int i = 0; i < r->n_stores; i++)
+        values[i] = kc_clone_value(clone, kc_operand(r->stores[i], 1));
     kc_clone_end(clone);
 }
 
@@ -187,9 +190,11 @@ static void store_copies(rotation *r, kc_builder *b, kc_block *body, int first, 
 }
 
 // The rest of the body, reading the stage of this step. Gives what it yields.
-static void copy_rest(rotation *r, kc_builder *b, kc_block *body, kc_value *stage, kc_value **yields) {
+static void copy_rest(rotation *r, kc_builder *b, kc_block *body, kc_value *stage,
+                      kc_value **yields) {
     kc_clone *clone = kc_clone_begin(r->pass->module, r->pool, r->pool);
-    for (int i = 0; i < r->loop->body->n_args; i++) kc_clone_map(clone, r->loop->body->args[i], body->args[i]);
+    for (int i = 0; i < r->loop->body->n_args; i++)
+        kc_clone_map(clone, r->loop->body->args[i], body->args[i]);
     KC_FOR_OPS(op, r->loop->body) {
         if (!r->now[op->order] || kc_op_has(op, KC_TERMINATOR)) continue;
         kc_op *copy = kc_clone_op(clone, b, op);
@@ -199,7 +204,8 @@ static void copy_rest(rotation *r, kc_builder *b, kc_block *body, kc_value *stag
         }
     }
     const kc_op *yield = r->loop->body->last;
-    for (int i = 0; i < yield->n_operands; i++) yields[i] = kc_clone_value(clone, kc_operand(yield, i));
+    for (int i = 0; i < yield->n_operands; i++)
+        yields[i] = kc_clone_value(clone, kc_operand(yield, i));
     kc_clone_end(clone);
 }
 
@@ -208,9 +214,12 @@ static kc_op *build_loop(rotation *r, kc_value *const *first) {
     int n = r->loop->n_operands - 2;
     kc_value *operands[2 + MAX_CARRIED + MAX_COPIES];
     kc_type types[MAX_CARRIED + MAX_COPIES];
-    for (int i = 0; i < n + 2; i++) operands[i] = kc_operand(r->loop, i);
-    for (int i = 0; i < r->n_stores; i++) operands[2 + n++] = first[i];
-    for (int i = 0; i < n; i++) types[i] = operands[2 + i]->type;
+    for (int i = 0; i < n + 2; i++)
+        operands[i] = kc_operand(r->loop, i);
+    for (int i = 0; i < r->n_stores; i++)
+        operands[2 + n++] = first[i];
+    for (int i = 0; i < n; i++)
+        types[i] = operands[2 + i]->type;
     kc_op *loop = kc_build(&b, KC_OP_FOR, 2 + n, operands, n, types);
     kc_attr_set_int(loop, KC_ATTR_STEP, kc_attr_int(r->loop, KC_ATTR_STEP, 1));
     kc_block *body = kc_op_add_body(r->pass->module, loop);
@@ -226,16 +235,21 @@ static void rotate(rotation *r) {
     kc_type index = kc_type_scalar(KC_i64);
     kc_value *first[MAX_COPIES], *yields[MAX_CARRIED + MAX_COPIES], *upper = kc_operand(r->loop, 1);
     kc_builder outer = kc_builder_before(module, r->loop);
-    copy_ahead(r, &outer, kc_operand(r->loop, 0), kc_build_binary(&outer, KC_OP_LT, kc_operand(r->loop, 0), upper), first);
+    copy_ahead(r, &outer, kc_operand(r->loop, 0),
+               kc_build_binary(&outer, KC_OP_LT, kc_operand(r->loop, 0), upper), first);
     kc_op *loop = build_loop(r, first);
     kc_block *body = loop->body;
     kc_builder b = kc_builder_at_end(module, body, r->loop->loc);
-    kc_value *stage = kc_build_binary(&b, KC_OP_MOD, body->args[0], kc_build_const_int(&b, index, r->stages));
+    kc_value *stage =
+        kc_build_binary(&b, KC_OP_MOD, body->args[0], kc_build_const_int(&b, index, r->stages));
     stage->name = "stage";
     int n = r->loop->body->n_args - 1;
-    for (int i = 0; i < r->n_stores; i++) add_stages(r, kc_operand(r->stores[i], 0));
+    for (int i = 0; i < r->n_stores; i++)
+        add_stages(r, kc_operand(r->stores[i], 0));
     store_copies(r, &b, body, 1 + n, stage);
-    kc_value *step = kc_build_binary(&b, KC_OP_ADD, body->args[0], kc_build_const_int(&b, index, kc_attr_int(loop, KC_ATTR_STEP, 1)));
+    kc_value *step =
+        kc_build_binary(&b, KC_OP_ADD, body->args[0],
+                        kc_build_const_int(&b, index, kc_attr_int(loop, KC_ATTR_STEP, 1)));
     copy_ahead(r, &b, step, kc_build_binary(&b, KC_OP_LT, step, upper), yields + n);
     copy_rest(r, &b, body, stage, yields);
     kc_build(&b, KC_OP_YIELD, n + r->n_stores, yields, 0, NULL);
@@ -253,7 +267,10 @@ static void pipeline_kernel(kc_pass_context *pass, kc_op *kernel) {
     if (stages < 2) return;
     KC_FOR_OPS(op, kernel->body) {
         if (op->code != KC_OP_FOR) continue;
-        rotation r = {.pass = pass, .loop = op, .pool = kc_op_pool(op), .stages = stages,
+        rotation r = {.pass = pass,
+                      .loop = op,
+                      .pool = kc_op_pool(op),
+                      .stages = stages,
                       .room = wish ? INT64_MAX : pass->target->attributes.shared_memory_static};
         if (applies(&r)) rotate(&r);
     }
@@ -270,6 +287,10 @@ static bool run(kc_pass_context *pass) {
 }
 
 const kc_pass kc_pass_pipeline = {
-    .name = "pipeline", .meaning = "loads of the next step overlap the arithmetic of this one",
-    .level_in = KC_LEVEL_LAYOUT, .level_out = KC_LEVEL_LAYOUT, .needs_target = true, .run = run,
+    .name = "pipeline",
+    .meaning = "loads of the next step overlap the arithmetic of this one",
+    .level_in = KC_LEVEL_LAYOUT,
+    .level_out = KC_LEVEL_LAYOUT,
+    .needs_target = true,
+    .run = run,
 };

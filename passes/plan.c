@@ -60,7 +60,8 @@ static int index_of(const planner *p, const kc_op *fusion) {
 static int last_reader(const planner *p, const kc_value *v) {
     int last = -1;
     for (const kc_use *use = v->uses; use; use = use->next)
-        if (use->user->code == KC_OP_FUSION && index_of(p, use->user) > last) last = index_of(p, use->user);
+        if (use->user->code == KC_OP_FUSION && index_of(p, use->user) > last)
+            last = index_of(p, use->user);
     return last;
 }
 
@@ -77,7 +78,9 @@ static bool safe_in_place(const planner *p, const kc_output *o, int f) {
     kc_value *input = input_named(p->func, o->alias);
     if (last_reader(p, input) > f) return false;
     for (int i = 0; i < fusion->n_operands; i++)
-        if (kc_operand(fusion, i) == input && !kc_plan_reads_in_place(p->pass->scratch, fusion, fusion->body->args[i])) return false;
+        if (kc_operand(fusion, i) == input &&
+            !kc_plan_reads_in_place(p->pass->scratch, fusion, fusion->body->args[i]))
+            return false;
     return true;
 }
 
@@ -86,7 +89,8 @@ static kc_type import_type(const planner *p, const kc_type *type) {
     const kc_expr_pool *from = kc_op_pool(p->func);
     for (int d = 0; d < type->rank; d++) {
         copy.shape[d] = kc_expr_import(p->variant->pool, from, type->shape[d]);
-        if (type->strides[0]) copy.strides[d] = kc_expr_import(p->variant->pool, from, type->strides[d]);
+        if (type->strides[0])
+            copy.strides[d] = kc_expr_import(p->variant->pool, from, type->strides[d]);
     }
     return copy;
 }
@@ -110,14 +114,16 @@ static kc_value *make_buffer(planner *p, const kc_value *result, int first, int 
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
 
-static kc_op *make_kernel(planner *p, int n_inputs, kc_value *const *inputs, int n_outputs, kc_value *const *outputs, kc_loc loc) {
+static kc_op *make_kernel(planner *p, int n_inputs, kc_value *const *inputs, int n_outputs,
+                          kc_value *const *outputs, kc_loc loc) {
     kc_value **operands = KC_NEW_ARRAY(p->pass->scratch, kc_value *, n_inputs + n_outputs + 1);
     if (n_inputs) memcpy(operands, inputs, sizeof *inputs * (size_t)n_inputs);
     memcpy(operands + n_inputs, outputs, sizeof *outputs * (size_t)n_outputs);
     p->build.loc = loc;
     kc_op *kernel = kc_build(&p->build, KC_OP_KERNEL, n_inputs + n_outputs, operands, 0, NULL);
     kc_op_set_segments(kernel, (int[]){n_inputs, n_outputs});
-    const char *name = kc_arena_printf(p->pass->scratch, "%s_v%d_k%d", kc_func_name(p->func), p->index, p->n_kernels++);
+    const char *name = kc_arena_printf(p->pass->scratch, "%s_v%d_k%d", kc_func_name(p->func),
+                                       p->index, p->n_kernels++);
     kc_attr_set_string(p->pass->module, kernel, KC_ATTR_NAME, name);
     kc_op_add_body(p->pass->module, kernel);
     return kernel;
@@ -142,10 +148,13 @@ static void copy_result(planner *p, kc_value *from, kc_value *to) {
     kc_build(&inner, KC_OP_YIELD, 1, &in, 0, NULL);
 }
 
-typedef struct { kc_value *from, *to; } late_copy;
+typedef struct {
+    kc_value *from, *to;
+} late_copy;
 
 // Where each result goes: the outputs that it is, else a buffer. results[] says which result each destination takes.
-static int destinations(planner *p, int f, kc_value **to, int *results, late_copy *late, int *n_late) {
+static int destinations(planner *p, int f, kc_value **to, int *results, late_copy *late,
+                        int *n_late) {
     kc_op *fusion = p->fusions[f];
     const kc_output *outputs;
     int n_outputs = kc_func_outputs(p->func, &outputs), n = 0;
@@ -173,9 +182,11 @@ static int destinations(planner *p, int f, kc_value **to, int *results, late_cop
 static void build_kernel(planner *p, int f, late_copy *late, int *n_late) {
     kc_op *fusion = p->fusions[f], *yield = fusion->body->last;
     int most = fusion->n_results + p->ret->n_operands + 1;
-    kc_value **to = KC_NEW_ARRAY(p->pass->scratch, kc_value *, most), **yields = KC_NEW_ARRAY(p->pass->scratch, kc_value *, most);
+    kc_value **to = KC_NEW_ARRAY(p->pass->scratch, kc_value *, most),
+             **yields = KC_NEW_ARRAY(p->pass->scratch, kc_value *, most);
     kc_value **inputs = KC_NEW_ARRAY(p->pass->scratch, kc_value *, fusion->n_operands + 1);
-    int *results = KC_NEW_ARRAY(p->pass->scratch, int, most), n = destinations(p, f, to, results, late, n_late);
+    int *results = KC_NEW_ARRAY(p->pass->scratch, int, most),
+        n = destinations(p, f, to, results, late, n_late);
     for (int i = 0; i < fusion->n_operands; i++) {
         kc_value *v = kc_operand(fusion, i);
         inputs[i] = v->def ? v->data : v;
@@ -183,12 +194,14 @@ static void build_kernel(planner *p, int f, late_copy *late, int *n_late) {
     kc_op *kernel = make_kernel(p, fusion->n_operands, inputs, n, to, fusion->loc);
     kc_clone *clone = kc_clone_begin(p->pass->module, kc_op_pool(p->func), p->variant->pool);
     for (int i = 0; i < fusion->n_operands; i++)
-        kc_clone_map(clone, fusion->body->args[i], add_argument(p, kernel, inputs[i], fusion->body->args[i]->name));
+        kc_clone_map(clone, fusion->body->args[i],
+                     add_argument(p, kernel, inputs[i], fusion->body->args[i]->name));
     add_output_arguments(p, kernel);
     kc_builder inner = kc_builder_at_end(p->pass->module, kernel->body, fusion->loc);
     KC_FOR_OPS(op, fusion->body)
         if (op != yield) kc_clone_op(clone, &inner, op);
-    for (int i = 0; i < n; i++) yields[i] = kc_clone_value(clone, kc_operand(yield, results[i]));
+    for (int i = 0; i < n; i++)
+        yields[i] = kc_clone_value(clone, kc_operand(yield, results[i]));
     inner.loc = yield->loc;
     kc_build(&inner, KC_OP_YIELD, n, yields, 0, NULL);
     kc_clone_end(clone);
@@ -222,16 +235,20 @@ static void build_variant(planner *p, const kc_variant_plan *plan) {
     p->n_kernels = 0;
     late_copy *late = KC_NEW_ARRAY(p->pass->scratch, late_copy, p->ret->n_operands + 1);
     int n_late = 0;
-    for (int f = 0; f < p->n_fusions; f++) build_kernel(p, f, late, &n_late);
-    for (int i = 0; i < n_late; i++) copy_result(p, late[i].from, late[i].to);
+    for (int f = 0; f < p->n_fusions; f++)
+        build_kernel(p, f, late, &n_late);
+    for (int i = 0; i < n_late; i++)
+        copy_result(p, late[i].from, late[i].to);
     kc_attr_set_expr(p->variant, KC_ATTR_WORKSPACE, kc_workspace_bytes(p->workspace));
-    if (plan->n_aligned) kc_attr_set_strings(module, p->variant, KC_ATTR_ALIGNED, plan->n_aligned, plan->aligned);
+    if (plan->n_aligned)
+        kc_attr_set_strings(module, p->variant, KC_ATTR_ALIGNED, plan->n_aligned, plan->aligned);
     kc_attr_set_string(module, p->variant, KC_ATTR_REASON, plan->reason);
 }
 
 static void erase_tensor_body(planner *p) {
     kc_op_erase(p->ret);
-    for (int i = p->n_fusions - 1; i >= 0; i--) kc_op_erase(p->fusions[i]);
+    for (int i = p->n_fusions - 1; i >= 0; i--)
+        kc_op_erase(p->fusions[i]);
     KC_FOR_OPS(op, p->func->body)
         if (op->code == KC_OP_SCHEDULE) kc_op_erase(op);
 }
@@ -241,24 +258,31 @@ static bool plan_function(kc_pass_context *pass, kc_op *func) {
     planner p = {.pass = pass, .func = func, .ret = func->body->last};
     if (!kc_plan_check_schedules(pass, func)) return false;
     kc_plan_widen(pass->module, func);
-    KC_FOR_OPS(op, func->body) p.n_fusions += op->code == KC_OP_FUSION;
+    KC_FOR_OPS(op, func->body)
+        p.n_fusions += op->code == KC_OP_FUSION;
     p.fusions = KC_NEW_ARRAY(pass->scratch, kc_op *, p.n_fusions + 1);
     int f = 0;
     KC_FOR_OPS(op, func->body)
         if (op->code == KC_OP_FUSION) p.fusions[f++] = op;
     int n = kc_plan_variants(pass, func, plans, MAX_VARIANTS);
-    for (p.index = 0; p.index < n; p.index++) build_variant(&p, &plans[p.index]);
+    for (p.index = 0; p.index < n; p.index++)
+        build_variant(&p, &plans[p.index]);
     erase_tensor_body(&p);
     return true;
 }
 
 static bool run(kc_pass_context *pass) {
     bool ok = true;
-    KC_FOR_OPS(func, pass->module->body) ok = plan_function(pass, func) && ok;
+    KC_FOR_OPS(func, pass->module->body)
+        ok = plan_function(pass, func) && ok;
     return ok;
 }
 
 const kc_pass kc_pass_plan = {
-    .name = "plan", .meaning = "fusions become the kernels of variants; buffers get places",
-    .level_in = KC_LEVEL_TENSOR, .level_out = KC_LEVEL_TENSOR, .needs_target = true, .run = run,
+    .name = "plan",
+    .meaning = "fusions become the kernels of variants; buffers get places",
+    .level_in = KC_LEVEL_TENSOR,
+    .level_out = KC_LEVEL_TENSOR,
+    .needs_target = true,
+    .run = run,
 };

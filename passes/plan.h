@@ -9,7 +9,10 @@ enum { KC_PLAN_MAX_FACTS = 32, KC_PLAN_WHOLE_ROW = 8192, KC_PLAN_SHORT_ROW = 102
 
 typedef struct {
     int n;
-    struct { int symbol; int64_t max, multiple_of; } facts[KC_PLAN_MAX_FACTS]; // max 0: as it is
+    struct {
+        int symbol;
+        int64_t max, multiple_of;
+    } facts[KC_PLAN_MAX_FACTS]; // max 0: as it is
     int n_aligned;
     const char **aligned;
     const kc_expr *when; // over the function's pool; NULL: always

@@ -51,7 +51,8 @@ static bool concat_in_place(walk *w, const kc_op *op, shift s) {
 }
 
 static bool slice_in_place(walk *w, const kc_op *op, shift s) {
-    const kc_attr *starts = kc_attr_get(op, KC_ATTR_STARTS), *steps = kc_attr_get(op, KC_ATTR_STEPS);
+    const kc_attr *starts = kc_attr_get(op, KC_ATTR_STARTS),
+                  *steps = kc_attr_get(op, KC_ATTR_STEPS);
     for (int d = 0; d < starts->count; d++) {
         if (steps->integers[d] != 1) return !reads(w, op);
         s.by[d] = kc_expr_add(w->pool, s.by[d], starts->exprs[d]);
@@ -61,18 +62,21 @@ static bool slice_in_place(walk *w, const kc_op *op, shift s) {
 
 static bool pad_in_place(walk *w, const kc_op *op, shift s) {
     const kc_attr *low = kc_attr_get(op, KC_ATTR_LOW);
-    for (int d = 0; d < low->count; d++) s.by[d] = kc_expr_sub(w->pool, s.by[d], low->exprs[d]);
+    for (int d = 0; d < low->count; d++)
+        s.by[d] = kc_expr_sub(w->pool, s.by[d], low->exprs[d]);
     return in_place(w, kc_operand(op, 0), s);
 }
 
 // Whether the argument is read in place by whatever computes v, which is asked for at the coordinates of the result shifted.
 static bool in_place(walk *w, const kc_value *v, shift s) {
     shift none;
-    for (int d = 0; d < KC_MAX_RANK; d++) none.by[d] = kc_expr_const(w->pool, 0);
+    for (int d = 0; d < KC_MAX_RANK; d++)
+        none.by[d] = kc_expr_const(w->pool, 0);
     if (v == w->argument) return same_shift(w, &s, &none, v->type.rank);
     kc_op *op = v->def;
     if (!op) return true;
-    if (w->asked[op->order]) return same_shift(w, w->asked[op->order], &s, v->type.rank) || !reads(w, op);
+    if (w->asked[op->order])
+        return same_shift(w, w->asked[op->order], &s, v->type.rank) || !reads(w, op);
     shift *asked = KC_NEW(w->arena, shift);
     *asked = s;
     w->asked[op->order] = asked;
@@ -88,10 +92,14 @@ static bool in_place(walk *w, const kc_value *v, shift s) {
 bool kc_plan_reads_in_place(kc_arena *arena, const kc_op *fusion, const kc_value *argument) {
     kc_block_renumber(fusion->body);
     const kc_op *yield = fusion->body->last;
-    walk w = {.arena = arena, .pool = kc_op_pool(fusion), .argument = argument, .n_ops = yield->order + 1};
+    walk w = {.arena = arena,
+              .pool = kc_op_pool(fusion),
+              .argument = argument,
+              .n_ops = yield->order + 1};
     w.asked = KC_NEW_ARRAY(arena, const shift *, w.n_ops);
     shift none;
-    for (int d = 0; d < KC_MAX_RANK; d++) none.by[d] = kc_expr_const(w.pool, 0);
+    for (int d = 0; d < KC_MAX_RANK; d++)
+        none.by[d] = kc_expr_const(w.pool, 0);
     for (int i = 0; i < yield->n_operands; i++)
         if (!in_place(&w, kc_operand(yield, i), none)) return false;
     return true;

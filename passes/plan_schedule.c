@@ -11,7 +11,8 @@ static bool target_matches(const kc_pass_context *pass, const kc_op *schedule) {
     const char *kind = pass->target->kind->name;
     size_t length = strlen(kind);
     if (strncmp(wanted, kind, length) != 0) return false;
-    return wanted[length] == 0 || (wanted[length] == ':' && strcmp(wanted + length + 1, pass->target->arch->name) == 0);
+    return wanted[length] == 0 ||
+           (wanted[length] == ':' && strcmp(wanted + length + 1, pass->target->arch->name) == 0);
 }
 
 static bool computes(const kc_op *kernel, const char *name) {
@@ -21,25 +22,37 @@ static bool computes(const kc_op *kernel, const char *name) {
     return false;
 }
 
-static bool refuse(kc_pass_context *pass, const kc_op *schedule, const char *key, const char *what) {
+static bool refuse(kc_pass_context *pass, const kc_op *schedule, const char *key,
+                   const char *what) {
     kc_report(pass->diag, KC_ERROR, schedule->loc, "schedule key '%s': %s", key, what);
     return false;
 }
 
 static bool check(kc_pass_context *pass, const kc_op *schedule) {
     const kc_target_attributes *limits = &pass->target->attributes;
-    const char *unit = kc_attr_string(schedule, KC_ATTR_UNIT, "fma"), *raster = kc_attr_string(schedule, KC_ATTR_RASTER, "row");
+    const char *unit = kc_attr_string(schedule, KC_ATTR_UNIT, "fma"),
+               *raster = kc_attr_string(schedule, KC_ATTR_RASTER, "row");
     int64_t warps = kc_attr_int(schedule, KC_ATTR_WARPS, 1);
     bool ok = true;
-    if (strcmp(unit, "tensor") == 0) ok = refuse(pass, schedule, "unit", "tensor cores are not built yet; use unit: fma");
-    if (strcmp(raster, "row") != 0) ok = refuse(pass, schedule, "raster", "only 'row' is built yet");
-    if (kc_attr_int(schedule, KC_ATTR_SPLIT, 1) != 1) ok = refuse(pass, schedule, "split", "splitting a reduction over blocks is not built yet; use 1");
-    if (kc_attr_get(schedule, KC_ATTR_SWIZZLE)) ok = refuse(pass, schedule, "swizzle", "swizzles are chosen by the compiler; leave the key out");
+    if (strcmp(unit, "tensor") == 0)
+        ok = refuse(pass, schedule, "unit", "tensor cores are not built yet; use unit: fma");
+    if (strcmp(raster, "row") != 0)
+        ok = refuse(pass, schedule, "raster", "only 'row' is built yet");
+    if (kc_attr_int(schedule, KC_ATTR_SPLIT, 1) != 1)
+        ok = refuse(pass, schedule, "split",
+                    "splitting a reduction over blocks is not built yet; use 1");
+    if (kc_attr_get(schedule, KC_ATTR_SWIZZLE))
+        ok = refuse(pass, schedule, "swizzle",
+                    "swizzles are chosen by the compiler; leave the key out");
     if (kc_attr_int(schedule, KC_ATTR_STAGES, 1) > MOST_STAGES)
-        ok = refuse(pass, schedule, "stages", kc_arena_printf(pass->scratch, "at most %d are built", MOST_STAGES));
+        ok = refuse(pass, schedule, "stages",
+                    kc_arena_printf(pass->scratch, "at most %d are built", MOST_STAGES));
     if (warps * limits->warp_size > limits->max_num_threads) {
-        const char *text = kc_arena_printf(pass->scratch, "%lld warps of %lld threads exceed the %lld threads that a block of %s may have",
-                                           (long long)warps, (long long)limits->warp_size, (long long)limits->max_num_threads, pass->target->arch->name);
+        const char *text = kc_arena_printf(
+            pass->scratch,
+            "%lld warps of %lld threads exceed the %lld threads that a block of %s may have",
+            (long long)warps, (long long)limits->warp_size, (long long)limits->max_num_threads,
+            pass->target->arch->name);
         ok = refuse(pass, schedule, "warps", text);
     }
     return ok;
@@ -66,7 +79,8 @@ static bool names_a_statement(kc_pass_context *pass, const kc_op *func, const kc
     if (!statement) return true;
     KC_FOR_OPS(fusion, func->body)
         if (fusion->code == KC_OP_FUSION && computes(fusion, statement)) return true;
-    kc_report(pass->diag, KC_ERROR, schedule->loc, "schedule for '%s': no statement of function %s has that name (or nothing uses it)",
+    kc_report(pass->diag, KC_ERROR, schedule->loc,
+              "schedule for '%s': no statement of function %s has that name (or nothing uses it)",
               statement, kc_func_name(func));
     return false;
 }

@@ -27,10 +27,12 @@ static int64_t least_common_multiple(int64_t a, int64_t b) {
 
 static void add_multiple(planner *p, kc_variant_plan *plan, const kc_expr *e, int64_t vector) {
     if (e->kind != KC_EXPR_SYMBOL || kc_expr_divisor(p->pool, e) % vector == 0) return;
-    int64_t multiple = least_common_multiple(kc_expr_get_facts(p->pool, e->symbol).multiple_of, vector);
+    int64_t multiple =
+        least_common_multiple(kc_expr_get_facts(p->pool, e->symbol).multiple_of, vector);
     for (int i = 0; i < plan->n; i++)
         if (plan->facts[i].symbol == e->symbol) {
-            plan->facts[i].multiple_of = least_common_multiple(plan->facts[i].multiple_of, multiple);
+            plan->facts[i].multiple_of =
+                least_common_multiple(plan->facts[i].multiple_of, multiple);
             return;
         }
     if (plan->n == KC_PLAN_MAX_FACTS) return;
@@ -47,26 +49,34 @@ static void add_argument(planner *p, kc_variant_plan *plan, const char *name, co
     add_multiple(p, plan, type->shape[type->rank - 1], vector);
     if (!type->strides[0]) return;
     for (int d = 0; d < type->rank; d++)
-        if (!(kc_expr_is_const(type->strides[d], &one) && one == 1)) add_multiple(p, plan, type->strides[d], vector);
+        if (!(kc_expr_is_const(type->strides[d], &one) && one == 1))
+            add_multiple(p, plan, type->strides[d], vector);
 }
 
 static void make_divisible(planner *p, kc_variant_plan *plan) {
     const kc_output *outputs;
     int n_outputs = kc_func_outputs(p->func, &outputs);
-    plan->aligned = KC_NEW_ARRAY(p->pass->module->arena, const char *, p->func->body->n_args + n_outputs + 1);
+    plan->aligned =
+        KC_NEW_ARRAY(p->pass->module->arena, const char *, p->func->body->n_args + n_outputs + 1);
     for (int i = 0; i < p->func->body->n_args - kc_func_constants(p->func); i++)
         add_argument(p, plan, p->func->body->args[i]->name, &p->func->body->args[i]->type);
     for (int i = 0; i < n_outputs; i++)
-        if (!kc_output_is_inout(&outputs[i])) add_argument(p, plan, outputs[i].name, &outputs[i].type);
+        if (!kc_output_is_inout(&outputs[i]))
+            add_argument(p, plan, outputs[i].name, &outputs[i].type);
     for (int i = 0; i < plan->n; i++) {
-        const kc_expr *symbol = kc_expr_symbol(p->pool, kc_expr_symbol_name(p->pool, plan->facts[i].symbol));
-        const kc_expr *rest = kc_expr_binary(p->pool, KC_EXPR_MOD, symbol, kc_expr_const(p->pool, plan->facts[i].multiple_of));
-        plan->when = condition_and(p, plan->when, kc_expr_binary(p->pool, KC_EXPR_EQ, rest, kc_expr_const(p->pool, 0)));
+        const kc_expr *symbol =
+            kc_expr_symbol(p->pool, kc_expr_symbol_name(p->pool, plan->facts[i].symbol));
+        const kc_expr *rest = kc_expr_binary(p->pool, KC_EXPR_MOD, symbol,
+                                             kc_expr_const(p->pool, plan->facts[i].multiple_of));
+        plan->when = condition_and(
+            p, plan->when, kc_expr_binary(p->pool, KC_EXPR_EQ, rest, kc_expr_const(p->pool, 0)));
     }
     for (int i = 0; i < plan->n_aligned; i++) {
         const char *name = kc_arena_printf(p->pass->scratch, "align.%s", plan->aligned[i]);
-        const kc_expr *symbol = kc_expr_symbol(p->pool, name), *bytes = kc_expr_const(p->pool, p->pass->target->attributes.vector_bytes);
-        plan->when = condition_and(p, plan->when, kc_expr_binary(p->pool, KC_EXPR_GE, symbol, bytes));
+        const kc_expr *symbol = kc_expr_symbol(p->pool, name),
+                      *bytes = kc_expr_const(p->pool, p->pass->target->attributes.vector_bytes);
+        plan->when =
+            condition_and(p, plan->when, kc_expr_binary(p->pool, KC_EXPR_GE, symbol, bytes));
     }
 }
 
@@ -79,7 +89,8 @@ typedef struct {
 static void look_at(planner *p, const kc_op *fusion, const kc_op *op, long_row *row) {
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     const kc_expr *extent = kc_operand(op, 0)->type.shape[axes->integers[axes->count - 1]];
-    if (extent->kind != KC_EXPR_SYMBOL || kc_expr_max_value(p->pool, extent) <= KC_PLAN_SHORT_ROW) return;
+    if (extent->kind != KC_EXPR_SYMBOL || kc_expr_max_value(p->pool, extent) <= KC_PLAN_SHORT_ROW)
+        return;
     bool again = kc_rows_needed_again(p->pool, p->pass->scratch, fusion->body, op);
     if (kc_result(op, 0)->type.rank == 0 && !again) return; // one row, read once: a loop does it
     if (row->symbol >= 0 && (row->reread || !again)) return;
@@ -98,7 +109,8 @@ static long_row find_long_row(planner *p) {
 
 static void bound_row(planner *p, kc_variant_plan *plan, int symbol, int64_t max) {
     int i = 0;
-    while (i < plan->n && plan->facts[i].symbol != symbol) i++;
+    while (i < plan->n && plan->facts[i].symbol != symbol)
+        i++;
     if (i == KC_PLAN_MAX_FACTS) return;
     if (i == plan->n) {
         plan->facts[plan->n].symbol = symbol;
@@ -106,7 +118,8 @@ static void bound_row(planner *p, kc_variant_plan *plan, int symbol, int64_t max
     }
     plan->facts[i].max = max;
     const kc_expr *row = kc_expr_symbol(p->pool, kc_expr_symbol_name(p->pool, symbol));
-    plan->when = condition_and(p, plan->when, kc_expr_binary(p->pool, KC_EXPR_LE, row, kc_expr_const(p->pool, max)));
+    plan->when = condition_and(
+        p, plan->when, kc_expr_binary(p->pool, KC_EXPR_LE, row, kc_expr_const(p->pool, max)));
 }
 
 // Bounds of the row lengths that get variants of their own, ascending; the last one is none. Rows that are read once
@@ -122,7 +135,9 @@ static int row_bounds(planner *p, const long_row *row, int64_t bounds[3]) {
 
 static const char *row_text(const long_row *row, int64_t bound) {
     if (row->symbol < 0) return "";
-    return bound == KC_PLAN_SHORT_ROW ? ", short rows" : bound == KC_PLAN_WHOLE_ROW ? ", rows a block holds" : ", long rows";
+    return bound == KC_PLAN_SHORT_ROW   ? ", short rows"
+           : bound == KC_PLAN_WHOLE_ROW ? ", rows a block holds"
+                                        : ", long rows";
 }
 
 int kc_plan_variants(kc_pass_context *pass, kc_op *func, kc_variant_plan *plans, int most) {
@@ -138,7 +153,9 @@ int kc_plan_variants(kc_pass_context *pass, kc_op *func, kc_variant_plan *plans,
             if (divisible) make_divisible(&p, plan);
             if (divisible && !plan->when) continue; // no tensors: nothing to be divisible
             if (bounds[b] != INT64_MAX) bound_row(&p, plan, row.symbol, bounds[b]);
-            plan->reason = kc_arena_printf(pass->module->arena, "%s%s", divisible ? "whole vectors" : "any sizes", row_text(&row, bounds[b]));
+            plan->reason = kc_arena_printf(pass->module->arena, "%s%s",
+                                           divisible ? "whole vectors" : "any sizes",
+                                           row_text(&row, bounds[b]));
             n++;
         }
     return n;

@@ -9,7 +9,8 @@ static kc_dtype wide(kc_dtype t) {
 static void widen_use(kc_module *module, const kc_use *use, kc_dtype narrow) {
     kc_block *body = use->user->body;
     kc_value *arg = body->args[use->index];
-    if (use->user->code != KC_OP_FUSION) kc_bug("a value that no output can hold is used outside fusions");
+    if (use->user->code != KC_OP_FUSION)
+        kc_bug("a value that no output can hold is used outside fusions");
     arg->type.elem = wide(narrow);
     kc_builder b = kc_builder_before(module, body->first);
     kc_value *cast = kc_build_cast(&b, arg, narrow);
@@ -24,7 +25,8 @@ static void widen(kc_module *module, kc_op *fusion, int i) {
     kc_builder b = kc_builder_before(module, yield);
     kc_op_set_operand(yield, i, kc_build_cast(&b, kc_operand(yield, i), wide(narrow)));
     result->type.elem = wide(narrow);
-    for (const kc_use *use = result->uses; use; use = use->next) widen_use(module, use, narrow);
+    for (const kc_use *use = result->uses; use; use = use->next)
+        widen_use(module, use, narrow);
 }
 
 void kc_plan_widen(kc_module *module, kc_op *func) {

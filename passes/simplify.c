@@ -65,7 +65,8 @@ static kc_value *simplify_broadcast(kc_builder *b, kc_op *op) {
     kc_value *x = kc_operand(op, 0);
     if (same_type(op)) return x;
     if (x->def && x->def->code == KC_OP_BROADCAST)
-        return kc_build_1(b, KC_OP_BROADCAST, kc_result(op, 0)->type, 1, (kc_value *[]){kc_operand(x->def, 0)});
+        return kc_build_1(b, KC_OP_BROADCAST, kc_result(op, 0)->type, 1,
+                          (kc_value *[]){kc_operand(x->def, 0)});
     return constant_moves(b, op);
 }
 
@@ -73,7 +74,8 @@ static kc_value *simplify_reshape(kc_builder *b, kc_op *op) {
     kc_value *x = kc_operand(op, 0);
     if (same_shape(op)) return x;
     if (x->def && x->def->code == KC_OP_RESHAPE)
-        return kc_build_1(b, KC_OP_RESHAPE, kc_result(op, 0)->type, 1, (kc_value *[]){kc_operand(x->def, 0)});
+        return kc_build_1(b, KC_OP_RESHAPE, kc_result(op, 0)->type, 1,
+                          (kc_value *[]){kc_operand(x->def, 0)});
     return constant_moves(b, op);
 }
 
@@ -81,23 +83,28 @@ static kc_value *simplify_transpose(kc_builder *b, kc_op *op) {
     kc_value *x = kc_operand(op, 0);
     const kc_attr *perm = kc_attr_get(op, KC_ATTR_PERM);
     bool still = true;
-    for (int d = 0; d < perm->count; d++) still = still && perm->integers[d] == d;
+    for (int d = 0; d < perm->count; d++)
+        still = still && perm->integers[d] == d;
     if (still) return x;
     if (!x->def || x->def->code != KC_OP_TRANSPOSE) return constant_moves(b, op);
     const kc_attr *inner = kc_attr_get(x->def, KC_ATTR_PERM);
     int64_t both[KC_MAX_RANK];
-    for (int d = 0; d < perm->count; d++) both[d] = inner->integers[perm->integers[d]];
-    kc_value *t = kc_build_1(b, KC_OP_TRANSPOSE, kc_result(op, 0)->type, 1, (kc_value *[]){kc_operand(x->def, 0)});
+    for (int d = 0; d < perm->count; d++)
+        both[d] = inner->integers[perm->integers[d]];
+    kc_value *t = kc_build_1(b, KC_OP_TRANSPOSE, kc_result(op, 0)->type, 1,
+                             (kc_value *[]){kc_operand(x->def, 0)});
     kc_attr_set_ints(b->module, t->def, KC_ATTR_PERM, perm->count, both);
     return t;
 }
 
 static kc_value *simplify_slice(kc_builder *b, kc_op *op) {
-    const kc_attr *starts = kc_attr_get(op, KC_ATTR_STARTS), *steps = kc_attr_get(op, KC_ATTR_STEPS);
+    const kc_attr *starts = kc_attr_get(op, KC_ATTR_STARTS),
+                  *steps = kc_attr_get(op, KC_ATTR_STEPS);
     int64_t start;
     bool whole = same_type(op);
     for (int d = 0; d < steps->count; d++)
-        whole = whole && steps->integers[d] == 1 && kc_expr_is_const(starts->exprs[d], &start) && start == 0;
+        whole = whole && steps->integers[d] == 1 && kc_expr_is_const(starts->exprs[d], &start) &&
+                start == 0;
     return whole ? kc_operand(op, 0) : constant_moves(b, op);
 }
 
@@ -131,9 +138,11 @@ static kc_value *simplify_pow(kc_builder *b, kc_op *op) {
 }
 
 static const rule rules[KC_OP_COUNT] = {
-    [KC_OP_CAST] = simplify_cast, [KC_OP_BROADCAST] = simplify_broadcast, [KC_OP_RESHAPE] = simplify_reshape,
-    [KC_OP_TRANSPOSE] = simplify_transpose, [KC_OP_SLICE] = simplify_slice, [KC_OP_CONCAT] = simplify_concat,
-    [KC_OP_MUL] = simplify_mul, [KC_OP_DIV] = simplify_div, [KC_OP_POW] = simplify_pow,
+    [KC_OP_CAST] = simplify_cast,       [KC_OP_BROADCAST] = simplify_broadcast,
+    [KC_OP_RESHAPE] = simplify_reshape, [KC_OP_TRANSPOSE] = simplify_transpose,
+    [KC_OP_SLICE] = simplify_slice,     [KC_OP_CONCAT] = simplify_concat,
+    [KC_OP_MUL] = simplify_mul,         [KC_OP_DIV] = simplify_div,
+    [KC_OP_POW] = simplify_pow,
 };
 
 // ---- elementwise ops of concatenations -------------------------------------------------------------------------------
@@ -141,7 +150,8 @@ static const rule rules[KC_OP_COUNT] = {
 static kc_value *constant_like(kc_builder *b, const kc_op *op, const kc_type *shape) {
     kc_type type = kc_type_tensor(kc_result(op, 0)->type.elem, shape->rank, shape->shape);
     const kc_attr *integer = kc_attr_get(op, KC_ATTR_INTEGER);
-    return integer ? kc_build_const_int(b, type, integer->integer) : kc_build_const(b, type, kc_attr_float(op, KC_ATTR_VALUE, 0));
+    return integer ? kc_build_const_int(b, type, integer->integer)
+                   : kc_build_const(b, type, kc_attr_float(op, KC_ATTR_VALUE, 0));
 }
 
 // The concatenation among the operands, when the others are constants and nobody else needs it.
@@ -166,12 +176,16 @@ static kc_value *apply_to_parts(kc_builder *b, kc_op *op) {
         kc_value *operands[KC_MAX_RANK];
         const kc_type *shape = &kc_operand(concat, p)->type;
         for (int i = 0; i < op->n_operands; i++)
-            operands[i] = kc_operand(op, i)->def == concat ? kc_operand(concat, p) : constant_like(b, kc_operand(op, i)->def, shape);
+            operands[i] = kc_operand(op, i)->def == concat
+                              ? kc_operand(concat, p)
+                              : constant_like(b, kc_operand(op, i)->def, shape);
         kc_type type = kc_type_tensor(kc_result(op, 0)->type.elem, shape->rank, shape->shape);
         parts[p] = kc_build_1(b, op->code, type, op->n_operands, operands);
-        for (int i = 0; i < op->n_attrs; i++) parts[p]->def->attrs[parts[p]->def->n_attrs++] = op->attrs[i];
+        for (int i = 0; i < op->n_attrs; i++)
+            parts[p]->def->attrs[parts[p]->def->n_attrs++] = op->attrs[i];
     }
-    kc_value *whole = kc_build_1(b, KC_OP_CONCAT, kc_result(op, 0)->type, concat->n_operands, parts);
+    kc_value *whole =
+        kc_build_1(b, KC_OP_CONCAT, kc_result(op, 0)->type, concat->n_operands, parts);
     kc_attr_set_int(whole->def, KC_ATTR_AXIS, kc_attr_int(concat, KC_ATTR_AXIS, 0));
     return whole;
 }
@@ -181,9 +195,12 @@ static kc_value *apply_to_parts(kc_builder *b, kc_op *op) {
 static bool same_attr(const kc_attr *a, const kc_attr *b) {
     if (a->key != b->key || a->count != b->count) return false;
     switch (kc_attr_table[a->key].kind) {
-    case KC_KIND_INTS: return memcmp(a->integers, b->integers, sizeof(int64_t) * (size_t)a->count) == 0;
-    case KC_KIND_EXPRS: return memcmp(a->exprs, b->exprs, sizeof(kc_expr *) * (size_t)a->count) == 0;
-    case KC_KIND_FLOATS: return memcmp(a->numbers, b->numbers, sizeof(double) * (size_t)a->count) == 0;
+    case KC_KIND_INTS:
+        return memcmp(a->integers, b->integers, sizeof(int64_t) * (size_t)a->count) == 0;
+    case KC_KIND_EXPRS:
+        return memcmp(a->exprs, b->exprs, sizeof(kc_expr *) * (size_t)a->count) == 0;
+    case KC_KIND_FLOATS:
+        return memcmp(a->numbers, b->numbers, sizeof(double) * (size_t)a->count) == 0;
     case KC_KIND_STRING: return strcmp(a->string, b->string) == 0;
     case KC_KIND_DTYPE: return a->dtype == b->dtype;
     case KC_KIND_STRINGS: return false;
@@ -213,11 +230,14 @@ static bool equal_regions(kc_block *a, kc_block *b) {
 
 // Everything but the operands and the region.
 static bool alike(const kc_op *a, const kc_op *b) {
-    if (a->code != b->code || a->n_operands != b->n_operands || a->n_attrs != b->n_attrs || a->n_results != b->n_results) return false;
+    if (a->code != b->code || a->n_operands != b->n_operands || a->n_attrs != b->n_attrs ||
+        a->n_results != b->n_results)
+        return false;
     for (int i = 0; i < a->n_attrs; i++)
         if (!same_attr(&a->attrs[i], &b->attrs[i])) return false;
     for (int i = 0; i < a->n_results; i++)
-        if (!kc_type_equal(kc_op_pool(a), &kc_result(a, i)->type, &kc_result(b, i)->type)) return false;
+        if (!kc_type_equal(kc_op_pool(a), &kc_result(a, i)->type, &kc_result(b, i)->type))
+            return false;
     return true;
 }
 
@@ -236,7 +256,9 @@ static kc_op *earlier_equal(kc_op *op) {
         return NULL;
     }
     for (kc_use *use = kc_operand(op, 0)->uses; use; use = use->next)
-        if (use->user != op && use->user->block == op->block && use->user->order < op->order && equal_ops(use->user, op)) return use->user;
+        if (use->user != op && use->user->block == op->block && use->user->order < op->order &&
+            equal_ops(use->user, op))
+            return use->user;
     return NULL;
 }
 
@@ -271,7 +293,8 @@ static bool drop_unused(kc_block *block) {
     for (kc_op *op = block->last, *before; op; op = before) {
         before = op->previous;
         bool used = !kc_op_has(op, KC_PURE);
-        for (int i = 0; i < op->n_results; i++) used = used || !kc_value_unused(kc_result(op, i));
+        for (int i = 0; i < op->n_results; i++)
+            used = used || !kc_value_unused(kc_result(op, i));
         if (used) continue;
         kc_op_erase(op);
         changed = true;
@@ -292,6 +315,9 @@ static bool run(kc_pass_context *pass) {
 }
 
 const kc_pass kc_pass_simplify = {
-    .name = "simplify", .meaning = "redundant ops go, equal ops become one",
-    .level_in = KC_LEVEL_TENSOR, .level_out = KC_LEVEL_TENSOR, .run = run,
+    .name = "simplify",
+    .meaning = "redundant ops go, equal ops become one",
+    .level_in = KC_LEVEL_TENSOR,
+    .level_out = KC_LEVEL_TENSOR,
+    .run = run,
 };

@@ -38,23 +38,24 @@
 #include <string.h>
 
 enum {
-    PART = 8192,              // elements that a program takes at least, about what a block holds
-    LONG = 8 * PART,          // a program that has no more stays whole
-    HUGE_ROW = 1 << 20,       // longer rows are split even if they are wanted again
-    FEW_PROGRAMS = 64,        // more rows than this keep a device busy
+    PART = 8192,        // elements that a program takes at least, about what a block holds
+    LONG = 8 * PART,    // a program that has no more stays whole
+    HUGE_ROW = 1 << 20, // longer rows are split even if they are wanted again
+    FEW_PROGRAMS = 64,  // more rows than this keep a device busy
     ENOUGH_PROGRAMS = 256,
     COLUMNS_A_PROGRAM = 128,
-    WHOLE_VECTORS = 64,       // parts of the innermost dimension are multiples of this
+    WHOLE_VECTORS = 64, // parts of the innermost dimension are multiples of this
 };
 
 typedef struct {
     kc_pass_context *pass;
     kc_expr_pool *pool;
     kc_op *op;
-    const kc_type *type;           // of an operand
+    const kc_type *type; // of an operand
     bool reduced[KC_MAX_RANK];
-    const kc_expr *row, *work, *programs; // elements reduced to one, elements a program, and programs, without splitting
-    int axis;                      // that is cut
+    const kc_expr *row, *work,
+        *programs; // elements reduced to one, elements a program, and programs, without splitting
+    int axis;      // that is cut
     const kc_expr *parts, *length; // parts of it, and the extent of each
 } splitter;
 
@@ -75,7 +76,8 @@ static void measure(splitter *s) {
     const kc_attr *axes = kc_attr_get(s->op, KC_ATTR_AXES);
     const kc_expr *columns = constant(s, COLUMNS_A_PROGRAM);
     s->row = s->work = s->programs = constant(s, 1);
-    for (int i = 0; i < axes->count; i++) s->reduced[axes->integers[i]] = true;
+    for (int i = 0; i < axes->count; i++)
+        s->reduced[axes->integers[i]] = true;
     for (int d = 0; d < s->type->rank; d++) {
         const kc_expr *extent = s->type->shape[d];
         if (s->reduced[d]) {
@@ -109,8 +111,10 @@ static void choose_axis(splitter *s) {
 
 static void choose_parts(splitter *s) {
     const kc_expr *extent = s->type->shape[s->axis], *one = constant(s, 1);
-    const kc_expr *share = kc_expr_cdiv(s->pool, constant(s, ENOUGH_PROGRAMS), kc_expr_binary(s->pool, KC_EXPR_MAX, s->programs, one));
-    s->parts = smallest(s, kc_expr_cdiv(s->pool, s->work, constant(s, PART)), smallest(s, share, extent));
+    const kc_expr *share = kc_expr_cdiv(s->pool, constant(s, ENOUGH_PROGRAMS),
+                                        kc_expr_binary(s->pool, KC_EXPR_MAX, s->programs, one));
+    s->parts =
+        smallest(s, kc_expr_cdiv(s->pool, s->work, constant(s, PART)), smallest(s, share, extent));
     s->parts = kc_expr_binary(s->pool, KC_EXPR_MAX, s->parts, one);
     s->length = kc_expr_cdiv(s->pool, extent, s->parts);
     if (s->axis == s->type->rank - 1) {
@@ -122,10 +126,12 @@ static void choose_parts(splitter *s) {
 // ---- rewriting -----------------------------------------------------------------------------------------------------------
 
 static kc_value *fill_up(splitter *s, kc_builder *b, kc_value *v, double identity) {
-    const kc_expr *whole = kc_expr_mul(s->pool, s->parts, s->length), *none[KC_MAX_RANK], *high[KC_MAX_RANK];
+    const kc_expr *whole = kc_expr_mul(s->pool, s->parts, s->length), *none[KC_MAX_RANK],
+                  *high[KC_MAX_RANK];
     if (kc_expr_known_equal(s->pool, whole, s->type->shape[s->axis])) return v;
     kc_type type = kc_type_tensor(v->type.elem, s->type->rank, s->type->shape);
-    for (int d = 0; d < type.rank; d++) none[d] = high[d] = constant(s, 0);
+    for (int d = 0; d < type.rank; d++)
+        none[d] = high[d] = constant(s, 0);
     high[s->axis] = kc_expr_sub(s->pool, whole, type.shape[s->axis]);
     type.shape[s->axis] = whole;
     kc_value *filled = kc_build_1(b, KC_OP_PAD, type, 1, &v);
@@ -153,13 +159,15 @@ static int part_types(splitter *s, kc_type *types) {
         if (d == s->axis) place = n, shape[n++] = s->parts;
         else if (!s->reduced[d]) shape[n++] = s->type->shape[d];
     }
-    for (int i = 0; i < s->op->n_results; i++) types[i] = kc_type_tensor(kc_result(s->op, i)->type.elem, n, shape);
+    for (int i = 0; i < s->op->n_results; i++)
+        types[i] = kc_type_tensor(kc_result(s->op, i)->type.elem, n, shape);
     return place;
 }
 
 static void rewrite(splitter *s) {
     kc_builder b = kc_builder_before(s->pass->module, s->op);
-    const kc_attr *init = kc_attr_get(s->op, KC_ATTR_INIT), *axes = kc_attr_get(s->op, KC_ATTR_AXES);
+    const kc_attr *init = kc_attr_get(s->op, KC_ATTR_INIT),
+                  *axes = kc_attr_get(s->op, KC_ATTR_AXES);
     kc_clone *clone = kc_clone_begin(s->pass->module, s->pool, s->pool);
     for (int i = 0; i < s->op->n_operands; i++) {
         kc_value *v = kc_operand(s->op, i);
@@ -169,7 +177,8 @@ static void rewrite(splitter *s) {
     kc_clone_end(clone);
     kc_type types[KC_MAX_RANK];
     int64_t place = part_types(s, types), shifted[KC_MAX_RANK];
-    for (int i = 0; i < axes->count; i++) shifted[i] = axes->integers[i] + (axes->integers[i] >= s->axis);
+    for (int i = 0; i < axes->count; i++)
+        shifted[i] = axes->integers[i] + (axes->integers[i] >= s->axis);
     kc_attr_set_ints(s->pass->module, first, KC_ATTR_AXES, axes->count, shifted);
     for (int i = 0; i < first->n_results; i++) {
         kc_result(first, i)->type = types[i];
@@ -198,6 +207,9 @@ static bool run(kc_pass_context *pass) {
 }
 
 const kc_pass kc_pass_split = {
-    .name = "split", .meaning = "reductions of few long rows are cut into parts",
-    .level_in = KC_LEVEL_TENSOR, .level_out = KC_LEVEL_TENSOR, .run = run,
+    .name = "split",
+    .meaning = "reductions of few long rows are cut into parts",
+    .level_in = KC_LEVEL_TENSOR,
+    .level_out = KC_LEVEL_TENSOR,
+    .run = run,
 };

@@ -69,7 +69,8 @@ typedef struct {
 } packer;
 
 static kc_value *buffer_of(const kc_op *op) {
-    return op->code == KC_OP_SHARED_STORE || op->code == KC_OP_SHARED_LOAD ? kc_operand(op, 0) : NULL;
+    return op->code == KC_OP_SHARED_STORE || op->code == KC_OP_SHARED_LOAD ? kc_operand(op, 0)
+                                                                           : NULL;
 }
 
 static lifetime *lifetime_of(packer *p, const kc_value *buffer) {
@@ -99,7 +100,8 @@ static void extend(lifetime *l, int first, int last) {
 
 static int ops_inside(const kc_block *block) {
     int n = 0;
-    KC_FOR_OPS(op, block) n += 1 + (op->code == KC_OP_FOR || op->code == KC_OP_IF ? ops_inside(op->body) : 0);
+    KC_FOR_OPS(op, block)
+        n += 1 + (op->code == KC_OP_FOR || op->code == KC_OP_IF ? ops_inside(op->body) : 0);
     return n;
 }
 
@@ -116,12 +118,14 @@ static void measure(packer *p, kc_block *block, int loop_first, int loop_last) {
         }
         if (op->code != KC_OP_FOR && op->code != KC_OP_IF) continue;
         bool outermost = loop_first < 0;
-        measure(p, op->body, outermost ? now : loop_first, outermost ? now + ops_inside(op->body) : loop_last);
+        measure(p, op->body, outermost ? now : loop_first,
+                outermost ? now + ops_inside(op->body) : loop_last);
     }
 }
 
 static bool collide(const lifetime *a, const lifetime *b) {
-    return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes && a->first <= b->last && b->first <= a->last;
+    return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes &&
+           a->first <= b->last && b->first <= a->last;
 }
 
 // First fit: the lowest offset that no buffer alive at the same time occupies.
@@ -131,7 +135,8 @@ static int64_t place(packer *p, int i) {
     for (bool moved = true; moved;) {
         moved = false;
         for (int k = 0; k < i; k++)
-            if (collide(l, &p->buffers[k])) l->offset = p->buffers[k].offset + p->buffers[k].bytes, moved = true;
+            if (collide(l, &p->buffers[k]))
+                l->offset = p->buffers[k].offset + p->buffers[k].bytes, moved = true;
     }
     return l->offset + l->bytes;
 }
@@ -142,7 +147,8 @@ static int64_t pack(packer *p) {
     for (int i = 0; i < p->n_buffers; i++) {
         int64_t end = place(p, i);
         if (end > total) total = end;
-        kc_attr_set_expr(p->buffers[i].buffer->def, KC_ATTR_OFFSET, kc_expr_const(pool, p->buffers[i].offset));
+        kc_attr_set_expr(p->buffers[i].buffer->def, KC_ATTR_OFFSET,
+                         kc_expr_const(pool, p->buffers[i].offset));
     }
     return total;
 }
@@ -174,7 +180,9 @@ static bool conflicts(walk *w, const access *a, const access *b, bool same_turn)
 
 static void add_pending(walk *w, access a) {
     for (int i = 0; i < w->n; i++)
-        if (w->pending[i].buffer == a.buffer && w->pending[i].stage == a.stage && w->pending[i].write == a.write) return;
+        if (w->pending[i].buffer == a.buffer && w->pending[i].stage == a.stage &&
+            w->pending[i].write == a.write)
+            return;
     if (w->n == MAX_PENDING) kc_bug("more than %d shared accesses between barriers", MAX_PENDING);
     w->pending[w->n++] = a;
 }
@@ -206,7 +214,8 @@ static void walk_block(walk *w, kc_block *block, int turn) {
             walk before = *w;
             walk_block(w, op->body, 0);
             if (op->code == KC_OP_FOR) walk_block(w, op->body, w->n);
-            for (int i = 0; i < before.n; i++) add_pending(w, before.pending[i]); // it may not run at all
+            for (int i = 0; i < before.n; i++)
+                add_pending(w, before.pending[i]); // it may not run at all
         } else {
             visit(w, op, &turn);
         }
@@ -223,11 +232,14 @@ static void sync_kernel(kc_pass_context *pass, kc_op *kernel) {
 }
 
 static bool fits(kc_pass_context *pass, kc_op *kernel) {
-    int64_t bytes = kc_attr_int(kernel, KC_ATTR_SHARED, 0), most = pass->target->attributes.max_shared_memory;
+    int64_t bytes = kc_attr_int(kernel, KC_ATTR_SHARED, 0),
+            most = pass->target->attributes.max_shared_memory;
     if (bytes <= most) return true;
     kc_report(pass->diag, KC_ERROR, kernel->loc,
-              "kernel %s needs %lld bytes of shared memory, %s has %lld a block; a smaller tile or fewer stages would fit",
-              kc_attr_string(kernel, KC_ATTR_NAME, ""), (long long)bytes, pass->target->arch->name, (long long)most);
+              "kernel %s needs %lld bytes of shared memory, %s has %lld a block; a smaller tile or "
+              "fewer stages would fit",
+              kc_attr_string(kernel, KC_ATTR_NAME, ""), (long long)bytes, pass->target->arch->name,
+              (long long)most);
     return false;
 }
 
@@ -250,6 +262,10 @@ static bool run(kc_pass_context *pass) {
 }
 
 const kc_pass kc_pass_sync = {
-    .name = "sync", .meaning = "shared buffers get places; barriers where dependences need them",
-    .level_in = KC_LEVEL_LAYOUT, .level_out = KC_LEVEL_LAYOUT, .needs_target = true, .run = run,
+    .name = "sync",
+    .meaning = "shared buffers get places; barriers where dependences need them",
+    .level_in = KC_LEVEL_LAYOUT,
+    .level_out = KC_LEVEL_LAYOUT,
+    .needs_target = true,
+    .run = run,
 };

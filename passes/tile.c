@@ -77,7 +77,8 @@ static const kc_value *old_content(const kc_tiler *t, int output) {
     for (int i = 0; i < kernel->segments[0]; i++) {
         const kc_value *read = kc_operand(kernel, i);
         bool same = !read->def && read->name && strcmp(read->name, name) == 0;
-        if (same && kc_type_equal(t->pool, &t->source->args[i]->type, type)) return t->source->args[i];
+        if (same && kc_type_equal(t->pool, &t->source->args[i]->type, type))
+            return t->source->args[i];
     }
     return NULL;
 }
@@ -91,13 +92,15 @@ static kc_change change_of(kc_tiler *t, int output, int part) {
     kc_coord c[KC_MAX_RANK];
     kc_value *result = kc_operand(t->source->last, output);
     kc_tiler_result_coords(t, result, c);
-    return kc_tiler_change(t, t->parted ? kc_operand(result->def, part) : result, old_content(t, output), c);
+    return kc_tiler_change(t, t->parted ? kc_operand(result->def, part) : result,
+                           old_content(t, output), c);
 }
 
 // Where the part stands in the whole.
 static void shift_to_part(kc_tiler *t, const kc_op *concat, int part, kc_coord *c) {
     int axis = (int)kc_attr_int(concat, KC_ATTR_AXIS, 0);
-    const kc_expr *before = kc_expr_mul(t->pool, kc_operand(concat, part)->type.shape[axis], kc_expr_const(t->pool, part));
+    const kc_expr *before = kc_expr_mul(t->pool, kc_operand(concat, part)->type.shape[axis],
+                                        kc_expr_const(t->pool, part));
     c[axis] = kc_tiler_coord_add(t, c[axis], before);
 }
 
@@ -108,11 +111,14 @@ static void emit_store(kc_tiler *t, int output, int part, kc_change change) {
     unsigned axes = 0;
     if (change.none) return;
     if (t->parted) shift_to_part(t, kc_operand(t->source->last, output)->def, part, c);
-    for (int d = 0; d < rank; d++) axes |= c[d].axes;
+    for (int d = 0; d < rank; d++)
+        axes |= c[d].axes;
     operands[0] = buffer;
     operands[1] = axes ? kc_tiler_widen(t, change.value, axes) : change.value;
-    for (int d = 0; d < rank; d++) operands[n++] = c[d].base ? c[d].base : kc_tiler_int(t, KC_i64, 0);
-    for (int d = 0; d < rank; d++) operands[n++] = c[d].local ? c[d].local : kc_tiler_int(t, KC_i32, 0);
+    for (int d = 0; d < rank; d++)
+        operands[n++] = c[d].base ? c[d].base : kc_tiler_int(t, KC_i64, 0);
+    for (int d = 0; d < rank; d++)
+        operands[n++] = c[d].local ? c[d].local : kc_tiler_int(t, KC_i32, 0);
     kc_value *mask = kc_tiler_mask(t, axes, change.mask);
     if (mask) operands[n++] = mask;
     kc_op *store = kc_build(&t->build, KC_OP_STORE, n, operands, 0, NULL);
@@ -130,10 +136,13 @@ bool kc_tiler_shares_memory(const kc_tiler *t) {
 
 static bool is_parted(const kc_tiler *t, const kc_value *result, const kc_op *first) {
     const kc_op *op = result->def;
-    if (!op || op->code != KC_OP_CONCAT || op->n_operands != first->n_operands || kc_dtype_is_packed(result->type.elem)) return false;
+    if (!op || op->code != KC_OP_CONCAT || op->n_operands != first->n_operands ||
+        kc_dtype_is_packed(result->type.elem))
+        return false;
     if (kc_attr_int(op, KC_ATTR_AXIS, 0) != kc_attr_int(first, KC_ATTR_AXIS, 0)) return false;
     for (int i = 0; i < op->n_operands; i++)
-        if (!kc_type_same_shape(t->pool, &kc_operand(op, i)->type, &kc_operand(first, 0)->type)) return false;
+        if (!kc_type_same_shape(t->pool, &kc_operand(op, i)->type, &kc_operand(first, 0)->type))
+            return false;
     return true;
 }
 
@@ -141,16 +150,21 @@ static bool is_parted(const kc_tiler *t, const kc_value *result, const kc_op *fi
 void kc_tiler_find_parts(kc_tiler *t) {
     const kc_op *yield = t->source->last, *first = kc_operand(yield, 0)->def;
     bool all = first && !kc_tiler_shares_memory(t);
-    KC_FOR_OPS(op, t->source) all = all && !(kc_op_row(op)->traits & (KC_REDUCTION | KC_CONTRACTION));
-    for (int i = 0; all && i < yield->n_operands; i++) all = is_parted(t, kc_operand(yield, i), first);
+    KC_FOR_OPS(op, t->source)
+        all = all && !(kc_op_row(op)->traits & (KC_REDUCTION | KC_CONTRACTION));
+    for (int i = 0; all && i < yield->n_operands; i++)
+        all = is_parted(t, kc_operand(yield, i), first);
     t->parted = all;
 }
 
 // Whether the output is written inside the loop over chunks of rows.
 static bool is_looped(kc_tiler *t, int output) {
-    int axes[KC_MAX_RANK], rank = kc_tiler_plain_axes(t, &kc_tiler_uncarried(t, kc_operand(t->source->last, output))->type, axes);
+    int axes[KC_MAX_RANK],
+        rank = kc_tiler_plain_axes(
+            t, &kc_tiler_uncarried(t, kc_operand(t->source->last, output))->type, axes);
     bool reduced = false;
-    for (int d = 0; d < rank; d++) reduced = reduced || (axes[d] >= 0 && t->axes[axes[d]].reduced);
+    for (int d = 0; d < rank; d++)
+        reduced = reduced || (axes[d] >= 0 && t->axes[axes[d]].reduced);
     return !t->contraction && !t->rows_whole && reduced;
 }
 
@@ -162,7 +176,8 @@ static void emit_some(kc_tiler *t, bool looped) {
         if (is_looped(t, i) == looped) changes[i] = change_of(t, i, 0);
     for (int i = 0; i < n; i++)
         for (int p = 0; p < part_count(t, i); p++)
-            if (is_looped(t, i) == looped) emit_store(t, i, p, shared ? changes[i] : change_of(t, i, p));
+            if (is_looped(t, i) == looped)
+                emit_store(t, i, p, shared ? changes[i] : change_of(t, i, p));
 }
 
 // Outputs of the parallel shape, then those of the whole space, in one loop over chunks where rows are long.
@@ -218,6 +233,10 @@ static bool run(kc_pass_context *pass) {
 }
 
 const kc_pass kc_pass_tile = {
-    .name = "tile", .meaning = "kernels become programs over tiles",
-    .level_in = KC_LEVEL_TENSOR, .level_out = KC_LEVEL_TILE, .needs_target = true, .run = run,
+    .name = "tile",
+    .meaning = "kernels become programs over tiles",
+    .level_in = KC_LEVEL_TENSOR,
+    .level_out = KC_LEVEL_TILE,
+    .needs_target = true,
+    .run = run,
 };

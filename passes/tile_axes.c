@@ -9,14 +9,25 @@
 #include <string.h>
 
 enum {
-    THREADS_OF_A_MAP = 128, VECTORS_A_THREAD = 2, ROWS_OF_VECTORS = 4, ELEMENTS_A_MAP_THREAD = 32,
-    LARGEST_WHOLE_ROW = 8192, ELEMENTS_A_ROW_THREAD = 16, MOST_A_THREAD = 128, SECTOR_BYTES = 32, BYTES_OF_ROWS = 128,
-    THREADS_OF_REPEATED_ROWS = 256, MOST_EXTENT = 16384, MOST_REPETITIONS = 15, MOST_PRODUCTS = 16384,
+    THREADS_OF_A_MAP = 128,
+    VECTORS_A_THREAD = 2,
+    ROWS_OF_VECTORS = 4,
+    ELEMENTS_A_MAP_THREAD = 32,
+    LARGEST_WHOLE_ROW = 8192,
+    ELEMENTS_A_ROW_THREAD = 16,
+    MOST_A_THREAD = 128,
+    SECTOR_BYTES = 32,
+    BYTES_OF_ROWS = 128,
+    THREADS_OF_REPEATED_ROWS = 256,
+    MOST_EXTENT = 16384,
+    MOST_REPETITIONS = 15,
+    MOST_PRODUCTS = 16384,
 };
 
 static int64_t power_of_two_at_least(int64_t n) {
     int64_t p = 1;
-    while (p < n && p < (INT64_C(1) << 40)) p *= 2;
+    while (p < n && p < (INT64_C(1) << 40))
+        p *= 2;
     return p;
 }
 
@@ -42,10 +53,10 @@ enum { MOST_INPUTS = 64 }; // that are looked at
 
 typedef struct {
     kc_tiler *t;
-    int most_axes;        // of the input that varies along most axes
-    int fast_of_largest;  // its fast axis, or -1
-    unsigned fast;        // fast axes of all inputs that vary along at least two axes
-    int least_bits;       // of an element of any buffer
+    int most_axes;                // of the input that varies along most axes
+    int fast_of_largest;          // its fast axis, or -1
+    unsigned fast;                // fast axes of all inputs that vary along at least two axes
+    int least_bits;               // of an element of any buffer
     unsigned varies[MOST_INPUTS]; // the axes that each input varies along
     int n_inputs;
 } kc_trace;
@@ -72,8 +83,10 @@ static void trace_value(kc_trace *, kc_value *, const int *map);
 static void trace_reshape(kc_trace *trace, kc_op *op, const int *map) {
     kc_value *x = kc_operand(op, 0);
     kc_reshape_group groups[2 * KC_MAX_RANK];
-    int from[KC_MAX_RANK], n = kc_reshape_groups(trace->t->pool, &x->type, &kc_result(op, 0)->type, groups);
-    for (int d = 0; d < x->type.rank; d++) from[d] = NO_AXIS;
+    int from[KC_MAX_RANK],
+        n = kc_reshape_groups(trace->t->pool, &x->type, &kc_result(op, 0)->type, groups);
+    for (int d = 0; d < x->type.rank; d++)
+        from[d] = NO_AXIS;
     for (int i = 0; i < n; i++)
         if (groups[i].from_end > groups[i].from_begin && groups[i].to_end > groups[i].to_begin)
             from[groups[i].from_end - 1] = map[groups[i].to_end - 1];
@@ -95,13 +108,15 @@ static void trace_reduce(kc_trace *trace, kc_op *op, const int *map) {
     int from[KC_MAX_RANK], next = 0, kept = 0, opened = 0;
     for (int d = 0; d < kc_operand(op, 0)->type.rank; d++) {
         if (next < axes->count && axes->integers[next] == d) {
-            while (!trace->t->axes[opened].reduced) opened++;
+            while (!trace->t->axes[opened].reduced)
+                opened++;
             from[d] = opened++, next++;
         } else {
             from[d] = map[kept++];
         }
     }
-    for (int i = 0; i < op->n_operands; i++) trace_value(trace, kc_operand(op, i), from);
+    for (int i = 0; i < op->n_operands; i++)
+        trace_value(trace, kc_operand(op, i), from);
 }
 
 static void trace_value(kc_trace *trace, kc_value *v, const int *map) {
@@ -119,14 +134,18 @@ static void trace_value(kc_trace *trace, kc_value *v, const int *map) {
     else if (kc_op_has(op, KC_REDUCTION) && !kc_op_has(op, KC_SCAN)) trace_reduce(trace, op, map);
     else if (op->code == KC_OP_TRANSPOSE) {
         const int64_t *perm = kc_attr_get(op, KC_ATTR_PERM)->integers;
-        for (int d = 0; d < x->type.rank; d++) from[perm[d]] = map[d];
+        for (int d = 0; d < x->type.rank; d++)
+            from[perm[d]] = map[d];
         trace_value(trace, x, from);
     } else if (op->code == KC_OP_BROADCAST) {
         for (int d = 0; d < x->type.rank; d++)
-            from[d] = kc_expr_is_one(x->type.shape[d]) ? NO_AXIS : map[kc_result(op, 0)->type.rank - x->type.rank + d];
+            from[d] = kc_expr_is_one(x->type.shape[d])
+                          ? NO_AXIS
+                          : map[kc_result(op, 0)->type.rank - x->type.rank + d];
         trace_value(trace, x, from);
     } else if (!kc_op_has(op, KC_CONTRACTION)) {
-        for (int i = 0; i < op->n_operands; i++) trace_value(trace, kc_operand(op, i), map);
+        for (int i = 0; i < op->n_operands; i++)
+            trace_value(trace, kc_operand(op, i), map);
     }
 }
 
@@ -136,11 +155,16 @@ static void trace_value(kc_trace *trace, kc_value *v, const int *map) {
 // dimension of extent 1 that no axis matches is NO_AXIS.
 int kc_tiler_plain_axes(const kc_tiler *t, const kc_type *type, int *map) {
     bool all = type->rank == t->n_axes && t->reduction;
-    for (int d = 0; all && d < type->rank; d++) all = kc_expr_known_equal(t->pool, type->shape[d], t->axes[d].extent);
+    for (int d = 0; all && d < type->rank; d++)
+        all = kc_expr_known_equal(t->pool, type->shape[d], t->axes[d].extent);
     int a = 0;
     for (int d = 0; d < type->rank; d++) {
-        while (!all && a < t->n_axes && (t->axes[a].reduced || (kc_expr_is_one(t->axes[a].extent) && !kc_expr_is_one(type->shape[d])))) a++;
-        if (a < t->n_axes && kc_expr_known_equal(t->pool, type->shape[d], t->axes[a].extent)) map[d] = a++;
+        while (!all && a < t->n_axes &&
+               (t->axes[a].reduced ||
+                (kc_expr_is_one(t->axes[a].extent) && !kc_expr_is_one(type->shape[d]))))
+            a++;
+        if (a < t->n_axes && kc_expr_known_equal(t->pool, type->shape[d], t->axes[a].extent))
+            map[d] = a++;
         else map[d] = NO_AXIS;
     }
     return type->rank;
@@ -196,7 +220,8 @@ static int schedule_warps(const kc_tiler *t, int64_t elements, int64_t a_thread)
 
 static int tiled_axes(const kc_tiler *t) {
     int n = 0;
-    for (int a = 0; a < t->n_axes; a++) n += t->axes[a].tile > 1;
+    for (int a = 0; a < t->n_axes; a++)
+        n += t->axes[a].tile > 1;
     return n;
 }
 
@@ -218,7 +243,9 @@ static int tile_repeated(kc_tiler *t, int fast, int repeated, int64_t vector) {
     t->axes[fast].tile = smaller(THREADS_OF_A_MAP * vector, whole(t, fast));
     int64_t a_thread = smaller(ROWS_OF_VECTORS * vector, 2 * ELEMENTS_A_MAP_THREAD);
     int64_t elements = t->axes[fast].tile;
-    for (int a = t->n_axes - 1; a >= 0 && elements < THREADS_OF_A_MAP * vector && tiled_axes(t) < KC_LAYOUT_MAX_RANK - 1; a--) {
+    for (int a = t->n_axes - 1;
+         a >= 0 && elements < THREADS_OF_A_MAP * vector && tiled_axes(t) < KC_LAYOUT_MAX_RANK - 1;
+         a--) {
         if (a == fast || a == repeated) continue;
         t->axes[a].tile = smaller(THREADS_OF_A_MAP * vector / elements, whole(t, a));
         elements *= t->axes[a].tile;
@@ -233,11 +260,13 @@ static int tile_map(kc_tiler *t) {
     unsigned output_fast;
     kc_trace trace = trace_kernel(t, &output_fast);
     int fast = last_bit(output_fast), other = last_bit(trace.fast & ~output_fast);
-    int64_t vector = 128 / trace.least_bits, a_thread = smaller(VECTORS_A_THREAD * vector, ELEMENTS_A_MAP_THREAD);
+    int64_t vector = 128 / trace.least_bits,
+            a_thread = smaller(VECTORS_A_THREAD * vector, ELEMENTS_A_MAP_THREAD);
     const kc_attr *wish = kc_attr_get(t->kernel, KC_ATTR_TILE);
     if (wish) {
         int64_t elements = 1;
-        for (int i = 0; i < wish->count; i++) elements *= t->axes[t->n_axes - wish->count + i].tile = wish->integers[i];
+        for (int i = 0; i < wish->count; i++)
+            elements *= t->axes[t->n_axes - wish->count + i].tile = wish->integers[i];
         return schedule_warps(t, elements, a_thread);
     }
     if (fast >= 0 && other >= 0) {
@@ -249,20 +278,24 @@ static int tile_map(kc_tiler *t) {
     if (repeated != NO_AXIS) return tile_repeated(t, fast, repeated, vector);
     spread(t, fast, THREADS_OF_A_MAP * a_thread, false);
     int64_t elements = 1;
-    for (int a = 0; a < t->n_axes; a++) elements *= t->axes[a].tile;
+    for (int a = 0; a < t->n_axes; a++)
+        elements *= t->axes[a].tile;
     return schedule_warps(t, elements, a_thread);
 }
 
 // The longest row that a block holds; with what else a row needs, its registers hold fewer of twice the size.
 static int64_t largest_whole_row(const kc_tiler *t) {
-    return kc_dtype_bytes(kc_operand(t->reduction, 0)->type.elem) > 4 ? LARGEST_WHOLE_ROW / 2 : LARGEST_WHOLE_ROW;
+    return kc_dtype_bytes(kc_operand(t->reduction, 0)->type.elem) > 4 ? LARGEST_WHOLE_ROW / 2
+                                                                      : LARGEST_WHOLE_ROW;
 }
 
 // Something repeats from row to row: a thread holds the same few columns of several rows, so that it is shared, and the
 // reductions of all these rows go together.
 static int tile_repeated_rows(kc_tiler *t, int repeated, int64_t row, int64_t vector) {
-    int64_t held = BYTES_OF_ROWS / larger(4, kc_dtype_bytes(kc_operand(t->reduction, 0)->type.elem));
-    int64_t threads = smaller(larger(row / vector, t->pass->target->attributes.warp_size), THREADS_OF_REPEATED_ROWS);
+    int64_t held =
+        BYTES_OF_ROWS / larger(4, kc_dtype_bytes(kc_operand(t->reduction, 0)->type.elem));
+    int64_t threads = smaller(larger(row / vector, t->pass->target->attributes.warp_size),
+                              THREADS_OF_REPEATED_ROWS);
     threads = larger(threads, row / ELEMENTS_A_ROW_THREAD);
     int64_t rows = smaller(larger(held * threads / row, 1), ROWS_OF_VECTORS);
     t->axes[repeated].tile = smaller(rows * larger(threads * vector / row, 1), whole(t, repeated));
@@ -276,7 +309,8 @@ static int tile_rows(kc_tiler *t, int64_t vector, int repeated) {
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].reduced) {
             int64_t extent = whole(t, a);
-            if (extent > largest_whole_row(t) || row * extent > largest_whole_row(t)) t->rows_whole = false;
+            if (extent > largest_whole_row(t) || row * extent > largest_whole_row(t))
+                t->rows_whole = false;
             else row *= extent;
         }
     if (t->rows_whole) {
@@ -284,13 +318,16 @@ static int tile_rows(kc_tiler *t, int64_t vector, int repeated) {
             if (t->axes[a].reduced) t->axes[a].tile = whole(t, a);
         if (repeated != NO_AXIS) return tile_repeated_rows(t, repeated, row, vector);
     } else {
-        row = smaller(1024 * vector, LARGEST_WHOLE_ROW / 2); // of the widest elements, too, a few fit
+        row =
+            smaller(1024 * vector, LARGEST_WHOLE_ROW / 2); // of the widest elements, too, a few fit
         spread(t, -1, row, true);
     }
     if (row < 1024) spread(t, -1, 1024 / row, false);
     for (int a = 0; a < t->n_axes; a++)
         if (!t->axes[a].reduced) rows *= t->axes[a].tile;
-    return schedule_warps(t, row * rows, t->rows_whole ? larger(ELEMENTS_A_ROW_THREAD, vector) : smaller(vector * 2, 2 * ELEMENTS_A_ROW_THREAD));
+    return schedule_warps(t, row * rows,
+                          t->rows_whole ? larger(ELEMENTS_A_ROW_THREAD, vector)
+                                        : smaller(vector * 2, 2 * ELEMENTS_A_ROW_THREAD));
 }
 
 // The fast axis is not reduced: lanes run along it, and each thread walks down its columns. Deep columns that are wanted
@@ -299,12 +336,15 @@ static int tile_columns(kc_tiler *t, int fast, int least_bytes) {
     int64_t columns = smaller(128, whole(t, fast)), depth = 1;
     t->rows_whole = true;
     for (int a = 0; a < t->n_axes; a++)
-        if (t->axes[a].reduced) depth = whole(t, a) > INT32_MAX / depth ? INT32_MAX : depth * whole(t, a);
+        if (t->axes[a].reduced)
+            depth = whole(t, a) > INT32_MAX / depth ? INT32_MAX : depth * whole(t, a);
     if (kc_rows_needed_again(t->pool, t->pass->scratch, t->source, t->reduction))
-        while (columns * least_bytes > SECTOR_BYTES && depth * columns > largest_whole_row(t) && depth * SECTOR_BYTES <= largest_whole_row(t) * least_bytes)
+        while (columns * least_bytes > SECTOR_BYTES && depth * columns > largest_whole_row(t) &&
+               depth * SECTOR_BYTES <= largest_whole_row(t) * least_bytes)
             columns /= 2;
     t->axes[fast].tile = columns;
-    if (depth * columns > largest_whole_row(t)) t->rows_whole = false, depth = LARGEST_WHOLE_ROW / 2 / columns;
+    if (depth * columns > largest_whole_row(t))
+        t->rows_whole = false, depth = LARGEST_WHOLE_ROW / 2 / columns;
     spread(t, -1, depth, true);
     return schedule_warps(t, columns * depth, ELEMENTS_A_ROW_THREAD);
 }
@@ -315,7 +355,8 @@ static int tile_reduction(kc_tiler *t) {
     int fast = trace.fast_of_largest;
     bool columns = fast >= 0 && !t->axes[fast].reduced;
     int repeated = fast >= 0 ? repeated_axis(&trace, fast) : NO_AXIS;
-    int warps = columns ? tile_columns(t, fast, (trace.least_bits + 7) / 8) : tile_rows(t, larger(1, 128 / trace.least_bits), repeated);
+    int warps = columns ? tile_columns(t, fast, (trace.least_bits + 7) / 8)
+                        : tile_rows(t, larger(1, 128 / trace.least_bits), repeated);
     if (repeated != NO_AXIS && t->rows_whole) kc_tiler_walk(t, repeated, warps);
     return warps;
 }
@@ -327,7 +368,8 @@ static int axis_of(const kc_tiler *t, unsigned dims) {
     int last = -1;
     for (int d = 0, a = 0; d < type->rank; d++) {
         if (kc_expr_is_one(type->shape[d])) continue;
-        while (kc_expr_is_one(t->axes[a].extent)) a++;
+        while (kc_expr_is_one(t->axes[a].extent))
+            a++;
         if (dims >> d & 1) last = a;
         a++;
     }
@@ -340,10 +382,12 @@ static int tile_contraction(kc_tiler *t) {
     int m = axis_of(t, map->own(result, 0)), n = axis_of(t, map->own(result, 1)), k = t->n_axes - 1;
     int64_t wish[3] = {64, 64, 16};
     const kc_attr *tile = kc_attr_get(t->kernel, KC_ATTR_TILE);
-    for (int i = 0; tile && i < 3 && i < tile->count; i++) wish[i] = tile->integers[i];
+    for (int i = 0; tile && i < 3 && i < tile->count; i++)
+        wish[i] = tile->integers[i];
     if (m >= 0) t->axes[m].tile = smaller(wish[0], larger(whole(t, m), 1));
     if (n >= 0) t->axes[n].tile = smaller(wish[1], larger(whole(t, n), 1));
-    t->axes[k].tile = map->chunk && !tile ? map->chunk(t) : smaller(wish[2], larger(whole(t, k), 1));
+    t->axes[k].tile =
+        map->chunk && !tile ? map->chunk(t) : smaller(wish[2], larger(whole(t, k), 1));
     int64_t elements = (m >= 0 ? t->axes[m].tile : 1) * (n >= 0 ? t->axes[n].tile : 1);
     return schedule_warps(t, larger(elements, 1024), 32);
 }
@@ -354,7 +398,9 @@ static void pair_axes(kc_tiler *t) {
     kc_op *yield = t->source->last;
     for (int i = 0; i < yield->n_operands; i++) {
         int map[KC_MAX_RANK], rank = kc_tiler_result_axes(t, kc_operand(yield, i), map);
-        if (!kc_dtype_is_packed(kc_operand(yield, i)->type.elem) || rank == 0 || map[rank - 1] == NO_AXIS) continue;
+        if (!kc_dtype_is_packed(kc_operand(yield, i)->type.elem) || rank == 0 ||
+            map[rank - 1] == NO_AXIS)
+            continue;
         t->axes[map[rank - 1]].paired = true;
         t->axes[map[rank - 1]].tile = 2;
     }
@@ -372,40 +418,61 @@ static bool is_power_of_two(int64_t n) {
 }
 
 static int64_t most_warps(const kc_tiler *t) {
-    return kc_attr_int(t->kernel, KC_ATTR_WARPS, t->pass->target->attributes.max_num_threads / t->pass->target->attributes.warp_size);
+    return kc_attr_int(t->kernel, KC_ATTR_WARPS,
+                       t->pass->target->attributes.max_num_threads /
+                           t->pass->target->attributes.warp_size);
 }
 
 // The whole tile is held in registers, spread over the threads of a block.
 static bool fits_registers(kc_tiler *t, int64_t elements) {
-    int64_t warps = most_warps(t), a_thread = elements / (warps * t->pass->target->attributes.warp_size);
+    int64_t warps = most_warps(t),
+            a_thread = elements / (warps * t->pass->target->attributes.warp_size);
     if (a_thread <= MOST_A_THREAD) return true;
-    return refuse(t, kc_arena_printf(t->pass->scratch, "%lld elements over %lld warps are %lld a thread; at most %d fit its registers (a smaller tile or more warps)",
-                                     (long long)elements, (long long)warps, (long long)a_thread, MOST_A_THREAD));
+    return refuse(t, kc_arena_printf(t->pass->scratch,
+                                     "%lld elements over %lld warps are %lld a thread; at most %d "
+                                     "fit its registers (a smaller tile or more warps)",
+                                     (long long)elements, (long long)warps, (long long)a_thread,
+                                     MOST_A_THREAD));
 }
 
 // A step of the loop is unrolled: its size decides how long compiling takes.
 static bool fits_unrolling(kc_tiler *t, const int64_t *tile) {
-    int64_t threads = most_warps(t) * t->pass->target->attributes.warp_size, products = tile[0] * tile[1] / threads * tile[2];
+    int64_t threads = most_warps(t) * t->pass->target->attributes.warp_size,
+            products = tile[0] * tile[1] / threads * tile[2];
     if (products <= MOST_PRODUCTS) return true;
-    return refuse(t, kc_arena_printf(t->pass->scratch, "a step of %lld products a thread is more than the %d that are unrolled; a smaller k or more warps",
+    return refuse(t, kc_arena_printf(t->pass->scratch,
+                                     "a step of %lld products a thread is more than the %d that "
+                                     "are unrolled; a smaller k or more warps",
                                      (long long)products, MOST_PRODUCTS));
 }
 
 static bool check_contraction_tile(kc_tiler *t, const kc_attr *tile) {
     if (tile->count != 3) return refuse(t, "a matrix product takes three extents: [m, n, k]");
     for (int i = 0; i < 3; i++)
-        if (tile->integers[i] < 1 || tile->integers[i] > MOST_EXTENT || tile->integers[i] / (tile->integers[i] & -tile->integers[i]) > MOST_REPETITIONS)
-            return refuse(t, kc_arena_printf(t->pass->scratch, "extents are from 1 to %d, a power of two times an odd number up to %d", MOST_EXTENT, MOST_REPETITIONS));
-    return fits_registers(t, tile->integers[0] * tile->integers[1]) && fits_unrolling(t, tile->integers);
+        if (tile->integers[i] < 1 || tile->integers[i] > MOST_EXTENT ||
+            tile->integers[i] / (tile->integers[i] & -tile->integers[i]) > MOST_REPETITIONS)
+            return refuse(
+                t, kc_arena_printf(
+                       t->pass->scratch,
+                       "extents are from 1 to %d, a power of two times an odd number up to %d",
+                       MOST_EXTENT, MOST_REPETITIONS));
+    return fits_registers(t, tile->integers[0] * tile->integers[1]) &&
+           fits_unrolling(t, tile->integers);
 }
 
 static bool check_map_tile(kc_tiler *t, const kc_attr *tile) {
     int64_t elements = 1;
     if (tile->count < 1 || tile->count > t->n_axes || tile->count > KC_LAYOUT_MAX_RANK)
-        return refuse(t, kc_arena_printf(t->pass->scratch, "this kernel has %d axes (neighbouring ones are joined where memory allows); a tile names the last ones of them", t->n_axes));
+        return refuse(t, kc_arena_printf(t->pass->scratch,
+                                         "this kernel has %d axes (neighbouring ones are joined "
+                                         "where memory allows); a tile names the last ones of them",
+                                         t->n_axes));
     for (int i = 0; i < tile->count; i++) {
         if (!is_power_of_two(tile->integers[i]) || tile->integers[i] > MOST_EXTENT)
-            return refuse(t, kc_arena_printf(t->pass->scratch, "extents of elementwise kernels are powers of two up to %d", MOST_EXTENT));
+            return refuse(
+                t, kc_arena_printf(t->pass->scratch,
+                                   "extents of elementwise kernels are powers of two up to %d",
+                                   MOST_EXTENT));
         elements *= tile->integers[i];
     }
     return fits_registers(t, elements);
@@ -414,14 +481,16 @@ static bool check_map_tile(kc_tiler *t, const kc_attr *tile) {
 static bool check_tile(kc_tiler *t) {
     const kc_attr *tile = kc_attr_get(t->kernel, KC_ATTR_TILE);
     if (!tile) return true;
-    if (t->reduction) return refuse(t, "tiles of reductions are chosen by the compiler; leave the key out");
+    if (t->reduction)
+        return refuse(t, "tiles of reductions are chosen by the compiler; leave the key out");
     return t->contraction ? check_contraction_tile(t, tile) : check_map_tile(t, tile);
 }
 
 static bool check_pairs(kc_tiler *t) {
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].paired && t->axes[a].tile % 2 != 0)
-            return refuse(t, "an output of 4-bit elements is written in pairs: its last extent is even");
+            return refuse(
+                t, "an output of 4-bit elements is written in pairs: its last extent is even");
     return true;
 }
 
@@ -444,7 +513,8 @@ static void axes_of_reduction(kc_tiler *t) {
 
 static void axes_of_output(kc_tiler *t) {
     const kc_type *type = &kc_tiler_uncarried(t, kc_operand(t->source->last, 0))->type;
-    for (int d = 0; d < type->rank; d++) add_axis(t, type->shape[d], false);
+    for (int d = 0; d < type->rank; d++)
+        add_axis(t, type->shape[d], false);
     if (!t->contraction) return;
     add_axis(t, kc_tiler_depth(t), true);
     const kc_contraction *map = kc_tiler_contraction(t->contraction);
@@ -461,10 +531,13 @@ bool kc_tiler_choose_axes(kc_tiler *t) {
     else axes_of_output(t);
     pair_axes(t);
     if (!check_tile(t)) return false;
-    int warps = t->reduction ? tile_reduction(t) : t->contraction ? tile_contraction(t) : tile_map(t);
+    int warps = t->reduction     ? tile_reduction(t)
+                : t->contraction ? tile_contraction(t)
+                                 : tile_map(t);
     if (!check_pairs(t)) return false;
     for (int a = 0; a < t->n_axes; a++)
-        if (t->axes[a].tile > 1 || (t->contraction && t->axes[a].reduced)) t->axes[a].slot = t->rank++;
+        if (t->axes[a].tile > 1 || (t->contraction && t->axes[a].reduced))
+            t->axes[a].slot = t->rank++;
     kc_attr_set_int(t->kernel, KC_ATTR_WARPS, warps);
     return true;
 }

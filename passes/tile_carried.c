@@ -16,7 +16,8 @@ void kc_tiler_find_carriers(kc_tiler *t) {
     KC_FOR_OPS(op, t->source) {
         if (kc_attr_int(op, KC_ATTR_FORWARD, 0)) t->carriers[op->order] = op;
         else if (kc_op_has(op, KC_ELEMENTWISE))
-            for (int i = 0; i < op->n_operands && !t->carriers[op->order]; i++) t->carriers[op->order] = carrier(t, kc_operand(op, i));
+            for (int i = 0; i < op->n_operands && !t->carriers[op->order]; i++)
+                t->carriers[op->order] = carrier(t, kc_operand(op, i));
     }
 }
 
@@ -33,24 +34,29 @@ int kc_tiler_result_axes(const kc_tiler *t, kc_value *result, int *axes) {
     kc_tiler_result_axes(t, kc_operand(op, 0), from);
     if (op->code == KC_OP_TRANSPOSE) {
         const int64_t *perm = kc_attr_get(op, KC_ATTR_PERM)->integers;
-        for (int d = 0; d < rank; d++) axes[d] = from[perm[d]];
+        for (int d = 0; d < rank; d++)
+            axes[d] = from[perm[d]];
         return rank;
     }
     kc_reshape_group groups[2 * KC_MAX_RANK];
     int n = kc_reshape_groups(t->pool, &kc_operand(op, 0)->type, &kc_result(op, 0)->type, groups);
-    for (int d = 0; d < rank; d++) axes[d] = -1;
+    for (int d = 0; d < rank; d++)
+        axes[d] = -1;
     for (int i = 0; i < n; i++) // the innermost one runs along the innermost one
         if (groups[i].from_end > groups[i].from_begin && groups[i].to_end > groups[i].to_begin)
             axes[groups[i].to_end - 1] = from[groups[i].from_end - 1];
     return rank;
 }
 
-static const kc_carried *find(const kc_tiler *t, const kc_op *op, const kc_coord *from, const kc_coord *to) {
+static const kc_carried *find(const kc_tiler *t, const kc_op *op, const kc_coord *from,
+                              const kc_coord *to) {
     int from_rank = kc_operand(op, 0)->type.rank, to_rank = kc_result(op, 0)->type.rank;
     for (int i = t->n_carried - 1; i >= 0; i--) {
         const kc_carried *c = &t->carried[i];
         if (!kc_movement_same(t->pool, c->op, op)) continue;
-        if (from ? kc_tiler_same_coords(c->from, from, from_rank) : kc_tiler_same_coords(c->to, to, to_rank)) return c;
+        if (from ? kc_tiler_same_coords(c->from, from, from_rank)
+                 : kc_tiler_same_coords(c->to, to, to_rank))
+            return c;
     }
     return NULL;
 }
@@ -72,9 +78,9 @@ static const kc_carried *carry(kc_tiler *t, const kc_op *op, const kc_coord *fro
     kc_carried made = {.op = op};
     memcpy(made.from, from, sizeof *from * (size_t)operand->rank);
     if (op->code == KC_OP_TRANSPOSE)
-        for (int d = 0; d < result->rank; d++) made.to[d] = from[kc_attr_get(op, KC_ATTR_PERM)->integers[d]];
-    else
-        kc_tiler_reshape_coords(t, result, operand, from, made.to);
+        for (int d = 0; d < result->rank; d++)
+            made.to[d] = from[kc_attr_get(op, KC_ATTR_PERM)->integers[d]];
+    else kc_tiler_reshape_coords(t, result, operand, from, made.to);
     kc_carried *kept = add(t);
     *kept = made;
     return kept;
@@ -89,7 +95,8 @@ int kc_tiler_result_coords(kc_tiler *t, kc_value *result, kc_coord *c) {
         return result->type.rank;
     }
     int axes[KC_MAX_RANK], rank = kc_tiler_result_axes(t, result, axes);
-    for (int d = 0; d < rank; d++) c[d] = axes[d] < 0 ? (kc_coord){0} : kc_tiler_axis_coord(t, axes[d]);
+    for (int d = 0; d < rank; d++)
+        c[d] = axes[d] < 0 ? (kc_coord){0} : kc_tiler_axis_coord(t, axes[d]);
     return rank;
 }
 

@@ -25,7 +25,8 @@ typedef struct {
     kc_block *body;
     const kc_type *space;
     const kc_op *contraction;
-    unsigned follow; // factors of the contraction whose dimensions are axes of the space; others keep their shape
+    unsigned
+        follow; // factors of the contraction whose dimensions are axes of the space; others keep their shape
     bool reduced[KC_MAX_RANK];
     bool merge[KC_MAX_RANK]; // axis a with axis a + 1
 } collapser;
@@ -43,8 +44,10 @@ static bool through_reshape(collapser *c, kc_op *op, const int *axis) {
     for (int d = 0; d < from->rank; d++) {
         source[d] = NO_AXIS;
         if (kc_expr_is_one(from->shape[d])) continue;
-        while (j < to->rank && kc_expr_is_one(to->shape[j])) j++;
-        if (j == to->rank || !kc_expr_known_equal(c->pool, from->shape[d], to->shape[j])) return false;
+        while (j < to->rank && kc_expr_is_one(to->shape[j]))
+            j++;
+        if (j == to->rank || !kc_expr_known_equal(c->pool, from->shape[d], to->shape[j]))
+            return false;
         source[d] = axis[j++];
     }
     return propagate(c, kc_operand(op, 0), source);
@@ -74,7 +77,8 @@ static bool at_own_axes(const collapser *c, const kc_op *op, const int *asked, i
 // All results are asked for alike, also those that nothing uses.
 static bool through_reduce(collapser *c, kc_op *op, const int *axis) {
     int all[KC_MAX_RANK];
-    for (int d = 0; d < c->space->rank; d++) all[d] = d;
+    for (int d = 0; d < c->space->rank; d++)
+        all[d] = d;
     for (int i = 0; i < op->n_results; i++) {
         axis_map *map = map_of(c, kc_result(op, i));
         map->known = true;
@@ -148,7 +152,8 @@ static bool allows(collapser *c, const kc_type *type, const axis_map *map, int a
     if (first == NO_AXIS && second == NO_AXIS) return true;
     if (first == NO_AXIS || second != first + 1) return false;
     if (!buffer) return true;
-    const kc_expr *row = kc_expr_mul(c->pool, kc_type_stride(c->pool, type, second), type->shape[second]);
+    const kc_expr *row =
+        kc_expr_mul(c->pool, kc_type_stride(c->pool, type, second), type->shape[second]);
     return kc_expr_known_equal(c->pool, kc_type_stride(c->pool, type, first), row);
 }
 
@@ -197,7 +202,8 @@ static void renumber_axes(collapser *c, kc_op *op) {
     for (int a = 0; a < c->space->rank; a++) {
         bool joins = a > 0 && c->merge[a - 1];
         bool listed = false;
-        for (int i = 0; i < axes->count; i++) listed = listed || axes->integers[i] == a;
+        for (int i = 0; i < axes->count; i++)
+            listed = listed || axes->integers[i] == a;
         if (!joins && listed) kept[n++] = dim;
         if (a + 1 == c->space->rank || !c->merge[a]) dim++;
     }
@@ -210,13 +216,16 @@ static void rewrite(collapser *c) {
         axis_map *map = op->n_results ? kc_result(op, 0)->data : NULL;
         if (op->code == KC_OP_IOTA && map) {
             int before = 0, at = (int)kc_attr_int(op, KC_ATTR_AXIS, 0);
-            for (int d = 1; d <= at; d++) before += joins(c, map, d);
+            for (int d = 1; d <= at; d++)
+                before += joins(c, map, d);
             kc_attr_set_int(op, KC_ATTR_AXIS, at - before);
         }
     }
-    for (int i = 0; i < c->body->n_args; i++) retype(c, c->body->args[i]);
+    for (int i = 0; i < c->body->n_args; i++)
+        retype(c, c->body->args[i]);
     KC_FOR_OPS(op, c->body)
-        for (int i = 0; i < op->n_results; i++) retype(c, kc_result(op, i));
+        for (int i = 0; i < op->n_results; i++)
+            retype(c, kc_result(op, i));
 }
 
 // ---- the space ---------------------------------------------------------------------------------------------------------
@@ -224,17 +233,20 @@ static void rewrite(collapser *c) {
 static bool find_space(collapser *c, const kc_tiler *t) {
     c->space = t->contraction ? &t->space : &kc_operand(c->body->last, 0)->type;
     c->contraction = t->contraction;
-    for (int a = 0; t->contraction && a < t->space.rank; a++) c->reduced[a] = a >= t->n_parallel;
+    for (int a = 0; t->contraction && a < t->space.rank; a++)
+        c->reduced[a] = a >= t->n_parallel;
     KC_FOR_OPS(op, c->body) {
         if (!kc_op_has(op, KC_REDUCTION)) continue;
         const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
         c->space = &kc_operand(op, 0)->type;
         memset(c->reduced, 0, sizeof c->reduced);
-        for (int i = 0; i < axes->count; i++) c->reduced[axes->integers[i]] = true;
+        for (int i = 0; i < axes->count; i++)
+            c->reduced[axes->integers[i]] = true;
     }
     // An extent of 1 may come and go between the reductions and the results: such axes stay by themselves.
     for (int a = 0; a + 1 < c->space->rank; a++)
-        c->merge[a] = c->reduced[a] == c->reduced[a + 1] && !kc_expr_is_one(c->space->shape[a]) && !kc_expr_is_one(c->space->shape[a + 1]);
+        c->merge[a] = c->reduced[a] == c->reduced[a + 1] && !kc_expr_is_one(c->space->shape[a]) &&
+                      !kc_expr_is_one(c->space->shape[a + 1]);
     for (int a = 0; t->contraction && a < t->n_parallel; a++)
         if (a != kc_tiler_contraction(t->contraction)->joins) c->merge[a] = false;
     return c->space->rank > 1;
@@ -243,15 +255,19 @@ static bool find_space(collapser *c, const kc_tiler *t) {
 // The axes of a result: those of the space, or the parallel ones.
 static bool result_axes(collapser *c, const kc_type *type, int *axis) {
     if (!c->contraction && kc_type_same_shape(c->pool, type, c->space)) {
-        for (int d = 0; d < type->rank; d++) axis[d] = d;
+        for (int d = 0; d < type->rank; d++)
+            axis[d] = d;
         return true;
     }
     int a = 0;
     for (int d = 0; d < type->rank; d++) {
         axis[d] = NO_AXIS;
         if (kc_expr_is_one(type->shape[d])) continue;
-        while (a < c->space->rank && (c->reduced[a] || kc_expr_is_one(c->space->shape[a]))) a++;
-        if (a == c->space->rank || !kc_expr_known_equal(c->pool, type->shape[d], c->space->shape[a])) return false;
+        while (a < c->space->rank && (c->reduced[a] || kc_expr_is_one(c->space->shape[a])))
+            a++;
+        if (a == c->space->rank ||
+            !kc_expr_known_equal(c->pool, type->shape[d], c->space->shape[a]))
+            return false;
         axis[d] = a++;
     }
     return true;
@@ -259,16 +275,22 @@ static bool result_axes(collapser *c, const kc_type *type, int *axis) {
 
 static bool find_axes(collapser *c) {
     kc_op *yield = c->body->last;
-    for (int i = 0; i < c->body->n_args; i++) c->body->args[i]->data = NULL;
+    for (int i = 0; i < c->body->n_args; i++)
+        c->body->args[i]->data = NULL;
     KC_FOR_OPS(op, c->body)
-        for (int i = 0; i < op->n_results; i++) kc_result(op, i)->data = NULL;
+        for (int i = 0; i < op->n_results; i++)
+            kc_result(op, i)->data = NULL;
     for (int i = 0; c->contraction && i < 2; i++)
-        if (!(c->follow >> i & 1) && !fix(c, kc_operand(c->contraction, kc_tiler_contraction(c->contraction)->operand[i]))) return false;
+        if (!(c->follow >> i & 1) &&
+            !fix(c, kc_operand(c->contraction, kc_tiler_contraction(c->contraction)->operand[i])))
+            return false;
     int first_output = c->body->n_args - yield->n_operands;
     for (int i = 0; i < yield->n_operands; i++) {
         int axis[KC_MAX_RANK];
         kc_value *output = c->body->args[first_output + i];
-        if (!result_axes(c, &output->type, axis) || !propagate(c, kc_operand(yield, i), axis) || !propagate(c, output, axis)) return false;
+        if (!result_axes(c, &output->type, axis) || !propagate(c, kc_operand(yield, i), axis) ||
+            !propagate(c, output, axis))
+            return false;
     }
     return true;
 }
@@ -278,11 +300,14 @@ static bool collapse(kc_tiler *t, unsigned follow, bool wants_parallel) {
     if (!find_space(&c, t) || !find_axes(&c)) return false;
     kc_type space = *c.space; // types are rewritten below
     c.space = &space;
-    for (int i = 0; i < c.body->n_args; i++) restrict_merges(&c, c.body->args[i]);
+    for (int i = 0; i < c.body->n_args; i++)
+        restrict_merges(&c, c.body->args[i]);
     KC_FOR_OPS(op, c.body)
-        for (int i = 0; i < op->n_results; i++) restrict_merges(&c, kc_result(op, i));
+        for (int i = 0; i < op->n_results; i++)
+            restrict_merges(&c, kc_result(op, i));
     bool joined = !wants_parallel;
-    for (int a = 0; a + 1 < space.rank; a++) joined = joined || (c.merge[a] && !c.reduced[a]);
+    for (int a = 0; a + 1 < space.rank; a++)
+        joined = joined || (c.merge[a] && !c.reduced[a]);
     if (joined) rewrite(&c);
     return joined;
 }
@@ -290,7 +315,8 @@ static bool collapse(kc_tiler *t, unsigned follow, bool wants_parallel) {
 // Following a factor may forbid what is possible without it: the way that follows most factors is taken, among those that
 // join axes of the result if there are any.
 void kc_tiler_collapse(kc_tiler *t) {
-    const kc_contraction *contraction = t->contraction ? kc_tiler_contraction(t->contraction) : NULL;
+    const kc_contraction *contraction =
+        t->contraction ? kc_tiler_contraction(t->contraction) : NULL;
     int axes[KC_MAX_RANK];
     unsigned most = 0;
     if (contraction && !contraction->along) return;

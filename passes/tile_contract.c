@@ -11,8 +11,9 @@ static int contracted_axis(const kc_tiler *t) {
 // Outside, both factors are zero: a product of a zero and something loaded from nowhere could be NaN.
 static kc_value *zero_outside(kc_tiler *t, kc_value *v, kc_value *mask) {
     if (!mask || v->def->code == KC_OP_LOAD) return v;
-    kc_value *zero = kc_dtype_is_float(v->type.elem) ? kc_build_const(&t->build, kc_type_scalar(v->type.elem), 0)
-                                                      : kc_tiler_int(t, v->type.elem, 0);
+    kc_value *zero = kc_dtype_is_float(v->type.elem)
+                         ? kc_build_const(&t->build, kc_type_scalar(v->type.elem), 0)
+                         : kc_tiler_int(t, v->type.elem, 0);
     return kc_build_elementwise(&t->build, KC_OP_SELECT, 3, (kc_value *[]){mask, v, zero});
 }
 
@@ -30,32 +31,40 @@ static unsigned axes_along(const kc_coord *c, unsigned dims) {
 }
 
 // The tile of a factor, at coordinates c of the result.
-static kc_value *emit_factor(kc_tiler *t, kc_op *op, int i, const kc_coord *c, int k, kc_value *predicate) {
+static kc_value *emit_factor(kc_tiler *t, kc_op *op, int i, const kc_coord *c, int k,
+                             kc_value *predicate) {
     const kc_contraction *map = kc_tiler_contraction(op);
     kc_factor factor = map->factor(t, op, i, c, kc_tiler_axis_coord(t, k));
     kc_value *inside = predicate;
-    if (factor.predicate) inside = inside ? kc_build_binary(&t->build, KC_OP_AND, inside, factor.predicate) : factor.predicate;
+    if (factor.predicate)
+        inside = inside ? kc_build_binary(&t->build, KC_OP_AND, inside, factor.predicate)
+                        : factor.predicate;
     kc_value *v = with_zero(t, kc_tiler_emit(t, factor.value, factor.at, inside));
     v = kc_tiler_widen(t, v, axes_along(c, map->own(&kc_result(op, 0)->type, i)) | 1u << k);
     return zero_outside(t, v, kc_tiler_mask(t, 1u << k, factor.predicate));
 }
 
-kc_value *kc_tiler_emit_contraction(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
+kc_value *kc_tiler_emit_contraction(kc_tiler *t, kc_op *op, const kc_coord *c,
+                                    kc_value *predicate) {
     int k = contracted_axis(t);
     kc_dtype dtype = kc_result(op, 0)->type.elem;
     kc_type type = kc_tiler_type(t, dtype, axes_along(c, (1u << kc_result(op, 0)->type.rank) - 1));
-    kc_value *init = kc_dtype_is_float(dtype) ? kc_build_const(&t->build, type, 0) : kc_build_const_int(&t->build, type, 0);
+    kc_value *init = kc_dtype_is_float(dtype) ? kc_build_const(&t->build, type, 0)
+                                              : kc_build_const_int(&t->build, type, 0);
     init->name = kc_result(op, 0)->name;
     kc_op *loop;
     kc_value *counter = kc_tiler_begin_loop(t, kc_tiler_steps(t, true), 1, &init, &loop);
     kc_tiler_scope scope = kc_tiler_enter(t);
     kc_tiler_open_axes(t, counter, true);
-    kc_value *a = emit_factor(t, op, 0, c, k, predicate), *b = emit_factor(t, op, 1, c, k, predicate);
-    kc_value *next = kc_build_1(&t->build, KC_OP_DOT, type, 3, (kc_value *[]){a, b, loop->body->args[1]});
+    kc_value *a = emit_factor(t, op, 0, c, k, predicate),
+             *b = emit_factor(t, op, 1, c, k, predicate);
+    kc_value *next =
+        kc_build_1(&t->build, KC_OP_DOT, type, 3, (kc_value *[]){a, b, loop->body->args[1]});
     kc_attr_set_int(next->def, KC_ATTR_AXIS, t->axes[k].slot);
     const char *precision = kc_attr_string(op, KC_ATTR_PRECISION, NULL);
     if (precision) kc_attr_set_string(t->pass->module, next->def, KC_ATTR_PRECISION, precision);
-    kc_attr_set_string(t->pass->module, next->def, KC_ATTR_UNIT, kc_attr_string(t->kernel, KC_ATTR_UNIT, "fma"));
+    kc_attr_set_string(t->pass->module, next->def, KC_ATTR_UNIT,
+                       kc_attr_string(t->kernel, KC_ATTR_UNIT, "fma"));
     kc_tiler_leave(t, scope);
     kc_tiler_end_loop(t, loop, 1, &next);
     return kc_result(loop, 0);
@@ -65,7 +74,8 @@ kc_value *kc_tiler_emit_contraction(kc_tiler *t, kc_op *op, const kc_coord *c, k
 
 static void matmul_space(const kc_op *op, kc_type *space) {
     const kc_type *a = &kc_operand(op, 0)->type;
-    space->shape[space->rank++] = a->shape[a->rank - 1 - (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0) != 0)];
+    space->shape[space->rank++] =
+        a->shape[a->rank - 1 - (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0) != 0)];
 }
 
 static unsigned matmul_own(const kc_type *result, int i) {
@@ -76,9 +86,11 @@ static unsigned matmul_own(const kc_type *result, int i) {
 static kc_factor matmul_factor(kc_tiler *t, kc_op *op, int i, const kc_coord *c, kc_coord k) {
     (void)t;
     int rank = kc_result(op, 0)->type.rank;
-    bool transposed = kc_attr_int(op, i ? KC_ATTR_TRANSPOSE_B : KC_ATTR_TRANSPOSE_A, 0), k_last = (i == 1) == transposed;
+    bool transposed = kc_attr_int(op, i ? KC_ATTR_TRANSPOSE_B : KC_ATTR_TRANSPOSE_A, 0),
+         k_last = (i == 1) == transposed;
     kc_factor factor = {.value = kc_operand(op, i)};
-    for (int d = 0; d < rank - 2; d++) factor.at[d] = c[d];
+    for (int d = 0; d < rank - 2; d++)
+        factor.at[d] = c[d];
     factor.at[rank - 2] = k_last ? c[rank - 2 + i] : k;
     factor.at[rank - 1] = k_last ? k : c[rank - 2 + i];
     return factor;
@@ -87,7 +99,8 @@ static kc_factor matmul_factor(kc_tiler *t, kc_op *op, int i, const kc_coord *c,
 // ----------------------------------------------------------------------------------------------------------------------
 
 const kc_contraction *kc_tiler_contraction(const kc_op *op) {
-    static const kc_contraction matmul = {.operand = {0, 1}, .space = matmul_space, .own = matmul_own, .factor = matmul_factor};
+    static const kc_contraction matmul = {
+        .operand = {0, 1}, .space = matmul_space, .own = matmul_own, .factor = matmul_factor};
     switch (op->code) {
     case KC_OP_MATMUL: return &matmul;
     case KC_OP_CONV2D: return &kc_tiler_conv2d;
@@ -108,6 +121,7 @@ void kc_tiler_find_contraction(kc_tiler *t) {
 
 const kc_expr *kc_tiler_depth(const kc_tiler *t) {
     const kc_expr *depth = kc_expr_const(t->pool, 1);
-    for (int d = t->n_parallel; d < t->space.rank; d++) depth = kc_expr_mul(t->pool, depth, t->space.shape[d]);
+    for (int d = t->n_parallel; d < t->space.rank; d++)
+        depth = kc_expr_mul(t->pool, depth, t->space.shape[d]);
     return depth;
 }

@@ -52,7 +52,9 @@ static void split(kc_tiler *t, place i, const kc_expr *n, place *outer, place *i
         inner->at.base = start;
         return;
     }
-    kc_dtype dtype = i.at.local->type.elem == KC_i32 && below < LARGEST_NARROW && most < LARGEST_NARROW ? KC_i32 : KC_i64;
+    kc_dtype dtype =
+        i.at.local->type.elem == KC_i32 && below < LARGEST_NARROW && most < LARGEST_NARROW ? KC_i32
+                                                                                           : KC_i64;
     kc_value *local = kc_build_cast(b, i.at.local, dtype);
     if (start) local = kc_build_binary(b, KC_OP_ADD, local, kc_build_cast(b, start, dtype));
     by = kc_build_cast(b, by, dtype);
@@ -63,15 +65,19 @@ static void split(kc_tiler *t, place i, const kc_expr *n, place *outer, place *i
 }
 
 // p * step + r * dilation - low
-static kc_coord slide(kc_tiler *t, place p, int64_t step, place r, int64_t dilation, const kc_expr *low) {
+static kc_coord slide(kc_tiler *t, place p, int64_t step, place r, int64_t dilation,
+                      const kc_expr *low) {
     kc_coord from[2] = {p.at, r.at};
     const int64_t factor[2] = {step, dilation}, below[2] = {p.below, r.below};
     bool narrow = p.below < LARGEST_NARROW / 2 / step && r.below < LARGEST_NARROW / 2 / dilation;
     for (int i = 0; i < 2; i++) {
-        if (!narrow && from[i].local) from[i].local = kc_build_cast(&t->build, from[i].local, KC_i64);
-        from[i] = kc_tiler_coord_scale(t, from[i], kc_expr_const(t->pool, factor[i]), kc_expr_const(t->pool, below[i]));
+        if (!narrow && from[i].local)
+            from[i].local = kc_build_cast(&t->build, from[i].local, KC_i64);
+        from[i] = kc_tiler_coord_scale(t, from[i], kc_expr_const(t->pool, factor[i]),
+                                       kc_expr_const(t->pool, below[i]));
     }
-    return kc_tiler_coord_add(t, kc_tiler_coord_sum(t, from[0], from[1]), kc_expr_sub(t->pool, kc_expr_const(t->pool, 0), low));
+    return kc_tiler_coord_add(t, kc_tiler_coord_sum(t, from[0], from[1]),
+                              kc_expr_sub(t->pool, kc_expr_const(t->pool, 0), low));
 }
 
 static kc_value *clamped(kc_tiler *t, kc_value *limit) {
@@ -89,12 +95,15 @@ static kc_value *compare(kc_tiler *t, kc_coord c, kc_opcode code, kc_value *limi
 }
 
 // Whether the window hangs over an edge there; conditions that hold everywhere are left out.
-static kc_value *inside(kc_tiler *t, const kc_op *op, const kc_coord *c, const kc_expr *const *shape) {
+static kc_value *inside(kc_tiler *t, const kc_op *op, const kc_coord *c,
+                        const kc_expr *const *shape) {
     const kc_expr *zero = kc_expr_const(t->pool, 0);
     kc_value *result = NULL;
     for (int i = 0; i < 4; i++) {
         bool lower = i % 2 == 0;
-        if (kc_expr_known_le(t->pool, kc_attr_get(op, lower ? KC_ATTR_LOW : KC_ATTR_HIGH)->exprs[i / 2], zero)) continue;
+        if (kc_expr_known_le(
+                t->pool, kc_attr_get(op, lower ? KC_ATTR_LOW : KC_ATTR_HIGH)->exprs[i / 2], zero))
+            continue;
         kc_value *holds = lower ? compare(t, c[i / 2], KC_OP_GE, kc_tiler_int(t, KC_i64, 0))
                                 : compare(t, c[i / 2], KC_OP_LT, kc_tiler_sym(t, shape[i / 2]));
         result = result ? kc_build_binary(&t->build, KC_OP_AND, result, holds) : holds;
@@ -107,7 +116,8 @@ static void weight_place(kc_tiler *t, const kc_type *w, place k, kc_coord *at) {
     for (int d = 1; d < w->rank; d++) {
         const kc_expr *rest = kc_expr_const(t->pool, 1);
         place outer;
-        for (int i = d + 1; i < w->rank; i++) rest = kc_expr_mul(t->pool, rest, w->shape[i]);
+        for (int i = d + 1; i < w->rank; i++)
+            rest = kc_expr_mul(t->pool, rest, w->shape[i]);
         if (kc_expr_is_one(w->shape[d])) continue;
         split(t, k, rest, &outer, &k);
         at[d] = outer.at;
@@ -116,7 +126,8 @@ static void weight_place(kc_tiler *t, const kc_type *w, place k, kc_coord *at) {
 
 static void space(const kc_op *op, kc_type *type) {
     const kc_type *w = &kc_operand(op, 1)->type;
-    for (int d = 1; d < w->rank; d++) type->shape[type->rank++] = w->shape[d];
+    for (int d = 1; d < w->rank; d++)
+        type->shape[type->rank++] = w->shape[d];
 }
 
 static unsigned own(const kc_type *result, int i) {
@@ -127,15 +138,18 @@ static unsigned own(const kc_type *result, int i) {
 static kc_coord in_group(kc_tiler *t, kc_coord channel) {
     for (int a = 0; a < t->n_axes; a++) {
         if (!t->axes[a].number) continue;
-        kc_value *first = kc_build_binary(&t->build, KC_OP_MUL, t->axes[a].number, kc_tiler_sym(t, t->space.shape[C]));
-        channel.base = channel.base ? kc_build_binary(&t->build, KC_OP_ADD, channel.base, first) : first;
+        kc_value *first = kc_build_binary(&t->build, KC_OP_MUL, t->axes[a].number,
+                                          kc_tiler_sym(t, t->space.shape[C]));
+        channel.base =
+            channel.base ? kc_build_binary(&t->build, KC_OP_ADD, channel.base, first) : first;
     }
     return channel;
 }
 
 static void input_place(kc_tiler *t, kc_op *op, const kc_coord *c, place k, kc_factor *factor) {
     const kc_expr *const *shape = t->space.shape;
-    const kc_attr *steps = kc_attr_get(op, KC_ATTR_STEPS), *dilation = kc_attr_get(op, KC_ATTR_DILATION);
+    const kc_attr *steps = kc_attr_get(op, KC_ATTR_STEPS),
+                  *dilation = kc_attr_get(op, KC_ATTR_DILATION);
     const kc_attr *low = kc_attr_get(op, KC_ATTR_LOW);
     bool joined = kc_result(op, 0)->type.rank == Q; // p and q are one dimension
     place channel, window, r, s, p, q;
@@ -147,7 +161,8 @@ static void input_place(kc_tiler *t, kc_op *op, const kc_coord *c, place k, kc_f
         factor->at[2] = c[P];
         return;
     }
-    if (joined) split(t, place_of(t, c[P], kc_expr_mul(t->pool, shape[P], shape[Q])), shape[Q], &p, &q);
+    if (joined)
+        split(t, place_of(t, c[P], kc_expr_mul(t->pool, shape[P], shape[Q])), shape[Q], &p, &q);
     else p = place_of(t, c[P], shape[P]), q = place_of(t, c[Q], shape[Q]);
     factor->at[2] = slide(t, p, steps->integers[0], r, dilation->integers[0], low->exprs[0]);
     factor->at[3] = slide(t, q, steps->integers[1], s, dilation->integers[1], low->exprs[1]);
@@ -166,10 +181,12 @@ static kc_factor factor(kc_tiler *t, kc_op *op, int i, const kc_coord *c, kc_coo
 static int64_t chunk(const kc_tiler *t) {
     enum { USUAL = 16, MOST = 25 };
     int64_t rows, n, depth = kc_expr_max_value(t->pool, kc_tiler_depth(t));
-    if (!kc_expr_is_const(t->space.shape[R], &rows) || !kc_expr_is_const(t->space.shape[S], &n)) return USUAL;
+    if (!kc_expr_is_const(t->space.shape[R], &rows) || !kc_expr_is_const(t->space.shape[S], &n))
+        return USUAL;
     if (n <= MOST / rows) n *= rows;
     if (n > MOST || (n & (n - 1)) == 0) return USUAL;
-    while (2 * n <= MOST && n < depth) n *= 2;
+    while (2 * n <= MOST && n < depth)
+        n *= 2;
     return n;
 }
 
@@ -181,8 +198,11 @@ static const kc_expr *parts(const kc_op *op) {
 static bool pointwise(const kc_op *op, const kc_type *w) {
     for (int i = 0; i < 2; i++) {
         int64_t low, high;
-        bool known = kc_expr_is_const(kc_attr_get(op, KC_ATTR_LOW)->exprs[i], &low) && kc_expr_is_const(kc_attr_get(op, KC_ATTR_HIGH)->exprs[i], &high);
-        if (!known || low || high || kc_attr_get(op, KC_ATTR_STEPS)->integers[i] != 1 || !kc_expr_is_one(w->shape[2 + i])) return false;
+        bool known = kc_expr_is_const(kc_attr_get(op, KC_ATTR_LOW)->exprs[i], &low) &&
+                     kc_expr_is_const(kc_attr_get(op, KC_ATTR_HIGH)->exprs[i], &high);
+        if (!known || low || high || kc_attr_get(op, KC_ATTR_STEPS)->integers[i] != 1 ||
+            !kc_expr_is_one(w->shape[2 + i]))
+            return false;
     }
     return true;
 }
@@ -191,10 +211,19 @@ static bool pointwise(const kc_op *op, const kc_type *w) {
 static bool along(const kc_op *op, int i, int *axes) {
     static const int of_weights[] = {O, C, R, S}, of_input[] = {N, -1, P, Q};
     if (i == 1 && !pointwise(op, &kc_operand(op, 1)->type)) return false;
-    for (int d = 0; d < 4; d++) axes[d] = i == 0 ? of_weights[d] : of_input[d];
+    for (int d = 0; d < 4; d++)
+        axes[d] = i == 0 ? of_weights[d] : of_input[d];
     return true;
 }
 
 const kc_contraction kc_tiler_conv2d = {
-    .operand = {1, 0}, .space = space, .own = own, .factor = factor, .parts = parts, .row = O, .chunk = chunk, .joins = P, .along = along,
+    .operand = {1, 0},
+    .space = space,
+    .own = own,
+    .factor = factor,
+    .parts = parts,
+    .row = O,
+    .chunk = chunk,
+    .joins = P,
+    .along = along,
 };

@@ -11,15 +11,19 @@ bool kc_tiler_same_coords(const kc_coord *a, const kc_coord *b, int rank) {
     return true;
 }
 
-kc_value *kc_tiler_find(kc_tiler *t, const kc_value *v, const kc_coord *c, const kc_value *predicate) {
+kc_value *kc_tiler_find(kc_tiler *t, const kc_value *v, const kc_coord *c,
+                        const kc_value *predicate) {
     for (int i = t->n_memo - 1; i >= 0; i--) {
         const kc_memo *m = &t->memo[i];
-        if (m->value == v && m->predicate == predicate && kc_tiler_same_coords(m->coords, c, v->type.rank)) return m->result;
+        if (m->value == v && m->predicate == predicate &&
+            kc_tiler_same_coords(m->coords, c, v->type.rank))
+            return m->result;
     }
     return NULL;
 }
 
-void kc_tiler_remember(kc_tiler *t, const kc_value *v, const kc_coord *c, const kc_value *predicate, kc_value *result) {
+void kc_tiler_remember(kc_tiler *t, const kc_value *v, const kc_coord *c, const kc_value *predicate,
+                       kc_value *result) {
     if (t->n_memo == t->memo_capacity) {
         int capacity = t->memo_capacity ? 2 * t->memo_capacity : 64;
         kc_memo *grown = KC_NEW_ARRAY(t->pass->scratch, kc_memo, capacity);
@@ -43,7 +47,8 @@ void kc_tiler_leave(kc_tiler *t, kc_tiler_scope scope) {
 
 static unsigned axes_of(const kc_coord *c, int rank) {
     unsigned axes = 0;
-    for (int d = 0; d < rank; d++) axes |= c[d].axes;
+    for (int d = 0; d < rank; d++)
+        axes |= c[d].axes;
     return axes;
 }
 
@@ -61,7 +66,8 @@ static kc_value *emit_load(kc_tiler *t, kc_value *source, const kc_coord *c, kc_
     }
     int n = 1 + 2 * rank;
     if (mask) operands[n++] = mask;
-    kc_type type = axes ? kc_tiler_type(t, source->type.elem, axes) : kc_type_scalar(source->type.elem);
+    kc_type type =
+        axes ? kc_tiler_type(t, source->type.elem, axes) : kc_type_scalar(source->type.elem);
     if (mask && mask->type.rank) {
         if (!type.rank) type = kc_tiler_type(t, source->type.elem, 0);
         for (int d = 0; d < type.rank; d++)
@@ -77,11 +83,14 @@ static kc_value *emit_load(kc_tiler *t, kc_value *source, const kc_coord *c, kc_
 
 static kc_value *emit_elementwise(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
     kc_value *operands[KC_MAX_RANK];
-    for (int i = 0; i < op->n_operands; i++) operands[i] = kc_tiler_emit(t, kc_operand(op, i), c, predicate);
+    for (int i = 0; i < op->n_operands; i++)
+        operands[i] = kc_tiler_emit(t, kc_operand(op, i), c, predicate);
     t->build.loc = op->loc;
-    if (op->code == KC_OP_CAST) return kc_build_cast(&t->build, operands[0], kc_result(op, 0)->type.elem);
+    if (op->code == KC_OP_CAST)
+        return kc_build_cast(&t->build, operands[0], kc_result(op, 0)->type.elem);
     kc_value *made = kc_build_elementwise(&t->build, op->code, op->n_operands, operands);
-    for (int i = 0; i < op->n_attrs; i++) made->def->attrs[made->def->n_attrs++] = op->attrs[i];
+    for (int i = 0; i < op->n_attrs; i++)
+        made->def->attrs[made->def->n_attrs++] = op->attrs[i];
     made->name = kc_result(op, 0)->name;
     return made;
 }
@@ -94,7 +103,8 @@ static kc_value *emit_const(kc_tiler *t, kc_op *op) {
 }
 
 static kc_value *emit_sym(kc_tiler *t, kc_op *op) {
-    return kc_build_cast(&t->build, kc_tiler_sym(t, kc_attr_expr(op, KC_ATTR_EXPR)), kc_result(op, 0)->type.elem);
+    return kc_build_cast(&t->build, kc_tiler_sym(t, kc_attr_expr(op, KC_ATTR_EXPR)),
+                         kc_result(op, 0)->type.elem);
 }
 
 static kc_value *emit_op(kc_tiler *t, kc_value *v, const kc_coord *c, kc_value *predicate) {
@@ -108,7 +118,10 @@ static kc_value *emit_op(kc_tiler *t, kc_value *v, const kc_coord *c, kc_value *
     switch (op->code) {
     case KC_OP_CONST: return emit_const(t, op);
     case KC_OP_SYM: return emit_sym(t, op);
-    case KC_OP_IOTA: return kc_build_cast(&t->build, kc_tiler_coord_value(t, c[kc_attr_int(op, KC_ATTR_AXIS, 0)], KC_i64), v->type.elem);
+    case KC_OP_IOTA:
+        return kc_build_cast(&t->build,
+                             kc_tiler_coord_value(t, c[kc_attr_int(op, KC_ATTR_AXIS, 0)], KC_i64),
+                             v->type.elem);
     default: kc_bug("the tile pass has no rule for op %s", kc_op_row(op)->name);
     }
 }
@@ -125,10 +138,12 @@ kc_value *kc_tiler_emit(kc_tiler *t, kc_value *v, const kc_coord *c, kc_value *p
 }
 
 void kc_tiler_inline(kc_tiler *t, kc_block *region, kc_value *const *args, kc_value **results) {
-    for (int i = 0; i < region->n_args; i++) region->args[i]->data = args[i];
+    for (int i = 0; i < region->n_args; i++)
+        region->args[i]->data = args[i];
     KC_FOR_OPS(op, region) {
         if (op->code == KC_OP_YIELD) {
-            for (int i = 0; i < op->n_operands; i++) results[i] = kc_operand(op, i)->data;
+            for (int i = 0; i < op->n_operands; i++)
+                results[i] = kc_operand(op, i)->data;
             return;
         }
         if (op->code == KC_OP_CONST) {
@@ -136,9 +151,11 @@ void kc_tiler_inline(kc_tiler *t, kc_block *region, kc_value *const *args, kc_va
             continue;
         }
         kc_value *operands[KC_MAX_RANK];
-        for (int i = 0; i < op->n_operands; i++) operands[i] = kc_operand(op, i)->data;
-        kc_value *made = op->code == KC_OP_CAST ? kc_build_cast(&t->build, operands[0], kc_result(op, 0)->type.elem)
-                                                : kc_build_elementwise(&t->build, op->code, op->n_operands, operands);
+        for (int i = 0; i < op->n_operands; i++)
+            operands[i] = kc_operand(op, i)->data;
+        kc_value *made = op->code == KC_OP_CAST
+                             ? kc_build_cast(&t->build, operands[0], kc_result(op, 0)->type.elem)
+                             : kc_build_elementwise(&t->build, op->code, op->n_operands, operands);
         kc_result(op, 0)->data = made;
     }
 }

@@ -3,7 +3,9 @@
 // So putting a row into a cache moves a row.
 #include "passes/tiler.h"
 
-enum { MOST_LEVELS = 12 }; // of selects that are looked through: two operands each may have a select above them
+enum {
+    MOST_LEVELS = 12
+}; // of selects that are looked through: two operands each may have a select above them
 
 typedef struct {
     kc_tiler *t;
@@ -21,7 +23,8 @@ static bool same_place(const kc_coord *a, const kc_coord *b, int rank) {
 static bool holds(kc_dtype wide, kc_dtype narrow) {
     const kc_dtype_info *w = &kc_dtype_table[wide], *n = &kc_dtype_table[narrow];
     if (wide == narrow) return true;
-    if (w->class == KC_CLASS_FLOAT) return n->class == KC_CLASS_FLOAT && w->bits >= 32 && w->bits > n->bits;
+    if (w->class == KC_CLASS_FLOAT)
+        return n->class == KC_CLASS_FLOAT && w->bits >= 32 && w->bits > n->bits;
     return w->class == n->class && w->class == KC_CLASS_INT && w->bits > n->bits;
 }
 
@@ -29,7 +32,8 @@ static bool shifts(const kc_op *op) {
     if (op->code == KC_OP_CONCAT || op->code == KC_OP_PAD) return true;
     const kc_attr *steps = op->code == KC_OP_SLICE ? kc_attr_get(op, KC_ATTR_STEPS) : NULL;
     bool ones = steps != NULL;
-    for (int d = 0; steps && d < steps->count; d++) ones = ones && steps->integers[d] == 1;
+    for (int d = 0; steps && d < steps->count; d++)
+        ones = ones && steps->integers[d] == 1;
     return ones;
 }
 
@@ -38,7 +42,8 @@ static bool may_keep(const keeper *k, const kc_value *v, int levels) {
     if (v == k->old) return true;
     const kc_op *op = v->def;
     if (!op || levels == 0) return false;
-    if (op->code == KC_OP_CAST) return holds(v->type.elem, k->old->type.elem) && may_keep(k, kc_operand(op, 0), levels);
+    if (op->code == KC_OP_CAST)
+        return holds(v->type.elem, k->old->type.elem) && may_keep(k, kc_operand(op, 0), levels);
     if (op->code != KC_OP_SELECT && !shifts(op)) return false;
     for (int i = op->code == KC_OP_SELECT; i < op->n_operands; i++)
         if (may_keep(k, kc_operand(op, i), levels - 1)) return true;
@@ -60,11 +65,14 @@ static kc_change choose(keeper *k, kc_value *condition, kc_change a, kc_change b
     kc_value *otherwise = a.none || a.mask ? negation(k, condition) : NULL;
     if (a.none) return (kc_change){b.value, kc_tiler_both(k->t, otherwise, b.mask), false};
     kc_change result = {.mask = NULL};
-    result.value = kc_build_elementwise(&k->t->build, KC_OP_SELECT, 3, (kc_value *[]){condition, a.value, b.value});
+    result.value = kc_build_elementwise(&k->t->build, KC_OP_SELECT, 3,
+                                        (kc_value *[]){condition, a.value, b.value});
     if (!a.mask && !b.mask) return result;
     if (!a.mask) result.mask = either(k, condition, b.mask);
     else if (!b.mask) result.mask = either(k, otherwise, a.mask);
-    else result.mask = either(k, kc_tiler_both(k->t, condition, a.mask), kc_tiler_both(k->t, otherwise, b.mask));
+    else
+        result.mask = either(k, kc_tiler_both(k->t, condition, a.mask),
+                             kc_tiler_both(k->t, otherwise, b.mask));
     return result;
 }
 
@@ -72,18 +80,24 @@ static kc_change change(keeper *k, kc_value *v, const kc_coord *c, kc_value *pre
 
 // The old content at the place that is written.
 static bool is_kept(const keeper *k, const kc_value *v, const kc_coord *c) {
-    while (v != k->old && v->def && v->def->code == KC_OP_CAST && holds(v->type.elem, k->old->type.elem))
+    while (v != k->old && v->def && v->def->code == KC_OP_CAST &&
+           holds(v->type.elem, k->old->type.elem))
         v = kc_operand(v->def, 0);
     return v == k->old && same_place(c, k->at, v->type.rank);
 }
 
 // What is chosen is loaded only where it is chosen. Where rows are reduced or multiplied their operands are loaded for all
 // elements together, so there it is not.
-static kc_change change_select(keeper *k, kc_op *op, const kc_coord *c, kc_value *predicate, int levels) {
-    kc_value *condition = kc_tiler_emit(k->t, kc_operand(op, 0), c, predicate), *x = kc_operand(op, 1), *y = kc_operand(op, 2);
+static kc_change change_select(keeper *k, kc_op *op, const kc_coord *c, kc_value *predicate,
+                               int levels) {
+    kc_value *condition = kc_tiler_emit(k->t, kc_operand(op, 0), c, predicate),
+             *x = kc_operand(op, 1), *y = kc_operand(op, 2);
     bool light = !k->t->reduction && !k->t->contraction;
-    kc_value *at_x = light && !is_kept(k, x, c) ? kc_tiler_both(k->t, predicate, condition) : predicate;
-    kc_value *at_y = light && !is_kept(k, y, c) ? kc_tiler_both(k->t, predicate, negation(k, condition)) : predicate;
+    kc_value *at_x =
+        light && !is_kept(k, x, c) ? kc_tiler_both(k->t, predicate, condition) : predicate;
+    kc_value *at_y = light && !is_kept(k, y, c)
+                         ? kc_tiler_both(k->t, predicate, negation(k, condition))
+                         : predicate;
     kc_change a = change(k, x, c, at_x, levels - 1), b = change(k, y, c, at_y, levels - 1);
     return choose(k, condition, a, b);
 }
@@ -95,22 +109,27 @@ static kc_value *fill_of(keeper *k, const kc_op *pad) {
     return kc_build_const(&k->t->build, kc_type_scalar(elem), fill);
 }
 
-static kc_change change_shifted(keeper *k, kc_op *op, const kc_coord *c, kc_value *predicate, int levels) {
+static kc_change change_shifted(keeper *k, kc_op *op, const kc_coord *c, kc_value *predicate,
+                                int levels) {
     kc_change result = {.none = true};
     for (int i = 0; i < op->n_operands; i++) {
         kc_coord from[KC_MAX_RANK];
         kc_value *within = kc_tiler_shift(k->t, op, i, c, from);
-        kc_change part = change(k, kc_operand(op, i), from, kc_tiler_both(k->t, predicate, within), levels - 1);
-        if (op->code == KC_OP_PAD && within) return choose(k, within, part, (kc_change){.value = fill_of(k, op)});
+        kc_change part =
+            change(k, kc_operand(op, i), from, kc_tiler_both(k->t, predicate, within), levels - 1);
+        if (op->code == KC_OP_PAD && within)
+            return choose(k, within, part, (kc_change){.value = fill_of(k, op)});
         result = i > 0 && within ? choose(k, within, part, result) : part;
     }
     return result;
 }
 
-static kc_change change(keeper *k, kc_value *v, const kc_coord *c, kc_value *predicate, int levels) {
+static kc_change change(keeper *k, kc_value *v, const kc_coord *c, kc_value *predicate,
+                        int levels) {
     kc_op *op = v->def;
     if (is_kept(k, v, c)) return (kc_change){.none = true};
-    if (v == k->old || !may_keep(k, v, levels)) return (kc_change){.value = kc_tiler_emit(k->t, v, c, predicate)};
+    if (v == k->old || !may_keep(k, v, levels))
+        return (kc_change){.value = kc_tiler_emit(k->t, v, c, predicate)};
     if (op->code == KC_OP_SELECT) return change_select(k, op, c, predicate, levels);
     if (op->code != KC_OP_CAST) return change_shifted(k, op, c, predicate, levels);
     kc_change result = change(k, kc_operand(op, 0), c, predicate, levels);
@@ -120,5 +139,6 @@ static kc_change change(keeper *k, kc_value *v, const kc_coord *c, kc_value *pre
 
 kc_change kc_tiler_change(kc_tiler *t, kc_value *v, const kc_value *old, const kc_coord *c) {
     keeper k = {t, old, c};
-    return old ? change(&k, v, c, NULL, MOST_LEVELS) : (kc_change){.value = kc_tiler_emit(t, v, c, NULL)};
+    return old ? change(&k, v, c, NULL, MOST_LEVELS)
+               : (kc_change){.value = kc_tiler_emit(t, v, c, NULL)};
 }

@@ -17,7 +17,8 @@ static void operand_coords(kc_tiler *t, kc_op *op, const kc_coord *c, kc_coord *
     int next_axis = 0, next_kept = 0, opened = 0;
     for (int d = 0; d < kc_operand(op, 0)->type.rank; d++) {
         if (next_axis < axes->count && axes->integers[next_axis] == d) {
-            while (!t->axes[opened].reduced) opened++;
+            while (!t->axes[opened].reduced)
+                opened++;
             from[d] = kc_tiler_axis_coord(t, opened++);
             next_axis++;
         } else {
@@ -53,7 +54,8 @@ static void widen_alike(kc_tiler *t, int n, kc_value **values) {
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++)
             for (int a = 0; a < t->n_axes; a++)
-                if (t->axes[a].slot >= 0 && values[k]->type.tile[t->axes[a].slot] > 1) values[i] = kc_tiler_widen(t, values[i], 1u << a);
+                if (t->axes[a].slot >= 0 && values[k]->type.tile[t->axes[a].slot] > 1)
+                    values[i] = kc_tiler_widen(t, values[i], 1u << a);
 }
 
 void kc_tiler_build_combiner(kc_tiler *t, kc_op *op, const kc_op *source) {
@@ -64,7 +66,8 @@ void kc_tiler_build_combiner(kc_tiler *t, kc_op *op, const kc_op *source) {
     kc_block *body = kc_op_add_body(module, op);
     kc_value *args[2 * KC_MAX_RANK], *results[KC_MAX_RANK];
     for (int i = 0; i < 2 * n; i++)
-        args[i] = kc_block_add_arg(module, body, kc_type_scalar(kc_operand(op, i % n)->type.elem), source->body->args[i]->name);
+        args[i] = kc_block_add_arg(module, body, kc_type_scalar(kc_operand(op, i % n)->type.elem),
+                                   source->body->args[i]->name);
     kc_builder outer = t->build;
     kc_tiler_scope scope = kc_tiler_enter(t);
     t->n_scalars = 0; // the region sees nothing outside it
@@ -81,11 +84,13 @@ static void build_reduce(kc_tiler *t, kc_op *source, kc_value **values) {
     int n_slots = 0;
     kc_type types[KC_MAX_RANK];
     widen_alike(t, n, values);
-    for (int i = 0; i < n; i++) types[i] = values[i]->type;
+    for (int i = 0; i < n; i++)
+        types[i] = values[i]->type;
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].reduced && t->axes[a].slot >= 0) slots[n_slots++] = t->axes[a].slot;
     for (int i = 0; i < n; i++)
-        for (int s = 0; s < n_slots; s++) types[i].tile[slots[s]] = 1;
+        for (int s = 0; s < n_slots; s++)
+            types[i].tile[slots[s]] = 1;
     if (n_slots == 0) return; // extents of 1: what was emitted is the result
     kc_op *op = kc_build(&t->build, KC_OP_REDUCE, n, values, n, types);
     kc_attr_set_ints(t->pass->module, op, KC_ATTR_AXES, n_slots, slots);
@@ -97,27 +102,32 @@ static void build_reduce(kc_tiler *t, kc_op *source, kc_value **values) {
 }
 
 static void remember_results(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value **values) {
-    for (int i = 0; i < op->n_results; i++) kc_tiler_remember(t, kc_result(op, i), c, NULL, values[i]);
+    for (int i = 0; i < op->n_results; i++)
+        kc_tiler_remember(t, kc_result(op, i), c, NULL, values[i]);
 }
 
 // ---- loops ---------------------------------------------------------------------------------------------------------
 
-kc_value *kc_tiler_begin_loop(kc_tiler *t, const kc_expr *steps, int n, kc_value *const *init, kc_op **loop) {
+kc_value *kc_tiler_begin_loop(kc_tiler *t, const kc_expr *steps, int n, kc_value *const *init,
+                              kc_op **loop) {
     kc_value *lower = kc_tiler_int(t, KC_i64, 0);
     return kc_tiler_begin_range(t, lower, kc_tiler_sym(t, steps), n, init, loop);
 }
 
-kc_value *kc_tiler_begin_range(kc_tiler *t, kc_value *lower, kc_value *upper, int n, kc_value *const *init, kc_op **loop) {
+kc_value *kc_tiler_begin_range(kc_tiler *t, kc_value *lower, kc_value *upper, int n,
+                               kc_value *const *init, kc_op **loop) {
     kc_module *module = t->pass->module;
     kc_value **operands = KC_NEW_ARRAY(t->pass->scratch, kc_value *, 2 + n);
     kc_type *types = KC_NEW_ARRAY(t->pass->scratch, kc_type, n + 1);
     operands[0] = lower, operands[1] = upper;
-    for (int i = 0; i < n; i++) operands[2 + i] = init[i], types[i] = init[i]->type;
+    for (int i = 0; i < n; i++)
+        operands[2 + i] = init[i], types[i] = init[i]->type;
     kc_op *op = kc_build(&t->build, KC_OP_FOR, 2 + n, operands, n, types);
     kc_attr_set_int(op, KC_ATTR_STEP, 1);
     kc_block *body = kc_op_add_body(module, op);
     kc_value *counter = kc_block_add_arg(module, body, kc_type_scalar(KC_i64), "step");
-    for (int i = 0; i < n; i++) kc_block_add_arg(module, body, types[i], init[i]->name);
+    for (int i = 0; i < n; i++)
+        kc_block_add_arg(module, body, types[i], init[i]->name);
     t->build.block = body, t->build.before = NULL;
     *loop = op;
     return counter;
@@ -140,7 +150,8 @@ static void find_levels(kc_tiler *t) {
     KC_FOR_OPS(op, t->source) {
         for (int i = 0; i < op->n_operands; i++) {
             const kc_op *above = kc_operand(op, i)->def;
-            if (above && t->levels[above->order] > t->levels[op->order]) t->levels[op->order] = t->levels[above->order];
+            if (above && t->levels[above->order] > t->levels[op->order])
+                t->levels[op->order] = t->levels[above->order];
         }
         t->levels[op->order] += is_reduction(op);
     }
@@ -150,7 +161,8 @@ static void parallel_coords(kc_tiler *t, kc_op *op, kc_coord *c) {
     int n = 0;
     for (int a = 0; a < t->n_axes; a++)
         if (!t->axes[a].reduced) c[n++] = kc_tiler_axis_coord(t, a);
-    if (n != kc_result(op, 0)->type.rank) kc_bug("a reduction's result does not have the kernel's parallel axes");
+    if (n != kc_result(op, 0)->type.rank)
+        kc_bug("a reduction's result does not have the kernel's parallel axes");
 }
 
 typedef struct {
@@ -187,7 +199,8 @@ static void running_types(kc_tiler *t, const kc_reduction_group *g, kc_type *typ
         parallel_coords(t, g->ops[k], c);
         emit_operands(t, g->ops[k], c, values);
         widen_alike(t, g->ops[k]->n_operands, values);
-        for (int i = 0; i < g->ops[k]->n_operands; i++) types[n++] = values[i]->type;
+        for (int i = 0; i < g->ops[k]->n_operands; i++)
+            types[n++] = values[i]->type;
     }
     while (trial->last) {
         kc_op *last = trial->last;
@@ -210,7 +223,8 @@ static void loop_over(kc_tiler *t, kc_reduction_group *g) {
         }
     kc_chunks chunks = {.n_roots = 0};
     for (int k = 0; k < g->n_ops; k++)
-        for (int i = 0; i < g->ops[k]->n_operands; i++) chunks.roots[chunks.n_roots++] = kc_operand(g->ops[k], i);
+        for (int i = 0; i < g->ops[k]->n_operands; i++)
+            chunks.roots[chunks.n_roots++] = kc_operand(g->ops[k], i);
     kc_tiler_begin_chunks(t, &chunks, g->n_running, init);
     for (int k = 0, n = 0; k < g->n_ops; k++) {
         kc_op *op = g->ops[k];
@@ -218,12 +232,14 @@ static void loop_over(kc_tiler *t, kc_reduction_group *g) {
         kc_value *args[2 * KC_MAX_RANK];
         parallel_coords(t, op, c);
         emit_operands(t, op, c, args + op->n_operands);
-        for (int i = 0; i < op->n_operands; i++) args[i] = chunks.loop->body->args[1 + n + i];
+        for (int i = 0; i < op->n_operands; i++)
+            args[i] = chunks.loop->body->args[1 + n + i];
         kc_tiler_inline(t, op->body, args, next + n);
         n += op->n_operands;
     }
     kc_tiler_end_chunks(t, &chunks, g->n_running, next);
-    for (int i = 0; i < g->n_running; i++) g->running[i] = kc_result(chunks.loop, i);
+    for (int i = 0; i < g->n_running; i++)
+        g->running[i] = kc_result(chunks.loop, i);
 }
 
 static void emit_level(kc_tiler *t, int level) {
@@ -246,7 +262,8 @@ void kc_tiler_emit_reductions(kc_tiler *t) {
     find_levels(t);
     KC_FOR_OPS(op, t->source)
         if (t->levels[op->order] > levels) levels = t->levels[op->order];
-    for (int level = 1; level <= levels; level++) emit_level(t, level);
+    for (int level = 1; level <= levels; level++)
+        emit_level(t, level);
 }
 
 kc_value *kc_tiler_emit_reduce(kc_tiler *t, kc_op *op, int result, const kc_coord *c) {

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static kc_value *find_scalar(const kc_tiler *t, const kc_expr *expr, kc_dtype dtype, int64_t integer) {
+static kc_value *find_scalar(const kc_tiler *t, const kc_expr *expr, kc_dtype dtype,
+                             int64_t integer) {
     for (int i = t->n_scalars - 1; i >= 0; i--) {
         const kc_scalar_memo *m = &t->scalars[i];
         if (m->expr == expr && m->dtype == dtype && m->integer == integer) return m->result;
@@ -55,7 +56,9 @@ static kc_type full_type(const kc_tiler *t, const kc_value *v, unsigned axes) {
 
 kc_value *kc_tiler_widen(kc_tiler *t, kc_value *v, unsigned axes) {
     kc_type full = full_type(t, v, axes);
-    if (v->type.rank == full.rank && memcmp(v->type.tile, full.tile, sizeof(int64_t) * (size_t)full.rank) == 0) return v;
+    if (v->type.rank == full.rank &&
+        memcmp(v->type.tile, full.tile, sizeof(int64_t) * (size_t)full.rank) == 0)
+        return v;
     kc_type flags = kc_type_tile(KC_bool, full.rank, full.tile);
     kc_value *always = kc_build_const_int(&t->build, flags, 1);
     return kc_build_elementwise(&t->build, KC_OP_SELECT, 3, (kc_value *[]){always, v, v});
@@ -98,7 +101,8 @@ static kc_value *mask_of(kc_tiler *t, const kc_axis *axis) {
     kc_value *left = kc_tiler_sym(t, span_of(axis));
     if (axis->base) left = kc_build_binary(&t->build, KC_OP_SUB, left, axis->base);
     left = kc_build_binary(&t->build, KC_OP_MIN, left, kc_tiler_int(t, KC_i64, axis->tile));
-    return kc_build_binary(&t->build, KC_OP_LT, axis->local, kc_build_cast(&t->build, left, KC_i32));
+    return kc_build_binary(&t->build, KC_OP_LT, axis->local,
+                           kc_build_cast(&t->build, left, KC_i32));
 }
 
 void kc_tiler_make_offsets(kc_tiler *t) {
@@ -123,10 +127,13 @@ void kc_tiler_open_axis(kc_tiler *t, int a, kc_value *index) {
     kc_axis *axis = &t->axes[a];
     if (axis->part) index = open_part(t, axis, index);
     axis->base = index;
-    if (index && axis->tile != 1) axis->base = kc_build_binary(&t->build, KC_OP_MUL, index, kc_tiler_int(t, KC_i64, axis->tile));
+    if (index && axis->tile != 1)
+        axis->base =
+            kc_build_binary(&t->build, KC_OP_MUL, index, kc_tiler_int(t, KC_i64, axis->tile));
     axis->mask = mask_of(t, axis);
     if (!axis->number) return;
-    kc_value *first = kc_build_binary(&t->build, KC_OP_MUL, axis->number, kc_tiler_sym(t, axis->part));
+    kc_value *first =
+        kc_build_binary(&t->build, KC_OP_MUL, axis->number, kc_tiler_sym(t, axis->part));
     axis->base = axis->base ? kc_build_binary(&t->build, KC_OP_ADD, axis->base, first) : first;
 }
 
@@ -145,8 +152,10 @@ void kc_tiler_open_axes(kc_tiler *t, kc_value *index, bool reduced) {
         kc_value *mine = NULL;
         if (index && !kc_expr_is_one(n)) {
             bool others = any_before(t, a, reduced);
-            mine = others ? kc_build_binary(&t->build, KC_OP_MOD, index, kc_tiler_sym(t, n)) : index;
-            if (others) index = kc_build_binary(&t->build, KC_OP_FLOORDIV, index, kc_tiler_sym(t, n));
+            mine =
+                others ? kc_build_binary(&t->build, KC_OP_MOD, index, kc_tiler_sym(t, n)) : index;
+            if (others)
+                index = kc_build_binary(&t->build, KC_OP_FLOORDIV, index, kc_tiler_sym(t, n));
         }
         if (a == t->walked) t->axes[a].base = mine;
         else kc_tiler_open_axis(t, a, mine);
@@ -209,11 +218,14 @@ kc_coord kc_tiler_coord_scale(kc_tiler *t, kc_coord c, const kc_expr *by, const 
     if (!c.local) return c;
     int64_t largest = kc_expr_max_value(t->pool, extent), factor = kc_expr_max_value(t->pool, by);
     for (int a = 0; a < t->n_axes; a++)
-        if (c.axes == 1u << a && t->axes[a].local == c.local && t->axes[a].tile < largest) largest = t->axes[a].tile;
-    bool narrow = c.local->type.elem == KC_i32 && factor < LARGEST_NARROW && largest < LARGEST_NARROW / (factor > 0 ? factor : 1);
+        if (c.axes == 1u << a && t->axes[a].local == c.local && t->axes[a].tile < largest)
+            largest = t->axes[a].tile;
+    bool narrow = c.local->type.elem == KC_i32 && factor < LARGEST_NARROW &&
+                  largest < LARGEST_NARROW / (factor > 0 ? factor : 1);
     kc_dtype dtype = narrow ? KC_i32 : KC_i64;
     kc_value *scalar = kc_build_cast(&t->build, kc_tiler_sym(t, by), dtype);
-    c.local = kc_build_binary(&t->build, KC_OP_MUL, kc_build_cast(&t->build, c.local, dtype), scalar);
+    c.local =
+        kc_build_binary(&t->build, KC_OP_MUL, kc_build_cast(&t->build, c.local, dtype), scalar);
     return c;
 }
 
@@ -223,7 +235,8 @@ kc_coord kc_tiler_coord_sum(kc_tiler *t, kc_coord a, kc_coord b) {
     if (a.local && b.local) {
         bool same = a.local->type.elem == b.local->type.elem;
         kc_dtype dtype = same ? a.local->type.elem : KC_i64;
-        sum.local = kc_build_binary(&t->build, KC_OP_ADD, kc_build_cast(&t->build, a.local, dtype), kc_build_cast(&t->build, b.local, dtype));
+        sum.local = kc_build_binary(&t->build, KC_OP_ADD, kc_build_cast(&t->build, a.local, dtype),
+                                    kc_build_cast(&t->build, b.local, dtype));
     }
     return sum;
 }

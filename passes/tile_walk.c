@@ -16,14 +16,17 @@ static const kc_expr *multiprocessors(kc_tiler *t) {
     const kc_op *func = kc_op_ancestor(t->kernel, KC_OP_FUNC);
     kc_expr_set_facts(func->pool, kc_expr_symbol_index(func->pool, name, strlen(name)), facts);
     KC_FOR_OPS(variant, func->body)
-        if (variant->pool) kc_expr_set_facts(variant->pool, kc_expr_symbol_index(variant->pool, name, strlen(name)), facts);
+        if (variant->pool)
+            kc_expr_set_facts(variant->pool,
+                              kc_expr_symbol_index(variant->pool, name, strlen(name)), facts);
     return kc_expr_symbol(t->pool, name);
 }
 
 void kc_tiler_walk(kc_tiler *t, int axis, int warps) {
     if (kc_expr_is_one(kc_tiler_tiles(t, axis))) return;
     int64_t a_multiprocessor = warps < WARPS_A_MULTIPROCESSOR ? WARPS_A_MULTIPROCESSOR / warps : 1;
-    const kc_expr *wanted = kc_expr_mul(t->pool, multiprocessors(t), kc_expr_const(t->pool, a_multiprocessor));
+    const kc_expr *wanted =
+        kc_expr_mul(t->pool, multiprocessors(t), kc_expr_const(t->pool, a_multiprocessor));
     const kc_expr *share = kc_expr_cdiv(t->pool, kc_tiler_steps(t, false), wanted);
     t->walked = axis;
     t->stride = kc_expr_binary(t->pool, KC_EXPR_MAX, share, kc_expr_const(t->pool, 1));
@@ -33,9 +36,12 @@ void kc_tiler_walk(kc_tiler *t, int axis, int warps) {
 void kc_tiler_begin_walk(kc_tiler *t) {
     if (t->walked < 0) return;
     kc_axis *axis = &t->axes[t->walked];
-    kc_value *stride = kc_tiler_sym(t, t->stride), *tiles = kc_tiler_sym(t, kc_tiler_tiles(t, t->walked));
-    kc_value *lower = axis->base ? kc_build_binary(&t->build, KC_OP_MUL, axis->base, stride) : kc_tiler_int(t, KC_i64, 0);
-    kc_value *upper = kc_build_binary(&t->build, KC_OP_MIN, kc_build_binary(&t->build, KC_OP_ADD, lower, stride), tiles);
+    kc_value *stride = kc_tiler_sym(t, t->stride),
+             *tiles = kc_tiler_sym(t, kc_tiler_tiles(t, t->walked));
+    kc_value *lower = axis->base ? kc_build_binary(&t->build, KC_OP_MUL, axis->base, stride)
+                                 : kc_tiler_int(t, KC_i64, 0);
+    kc_value *upper = kc_build_binary(&t->build, KC_OP_MIN,
+                                      kc_build_binary(&t->build, KC_OP_ADD, lower, stride), tiles);
     kc_value *step = kc_tiler_begin_range(t, lower, upper, 0, NULL, &t->walk);
     kc_tiler_open_axis(t, t->walked, step);
 }

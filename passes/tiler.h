@@ -12,11 +12,12 @@
 // One axis of the kernel's iteration space.
 typedef struct {
     const kc_expr *extent;
-    const kc_expr *part, *parts; // it is a row of `parts` of extent `part`, and no tile spans two; NULL: it is one
-    int64_t tile;     // elements a program (or a loop step) covers; 1: not tiled
-    bool paired;      // the tile is even: an output of 4-bit elements runs along it
-    bool reduced;     // opened by reductions; else split over programs
-    int slot;         // dimension of this axis in tile types; -1 when the tile is 1
+    const kc_expr *part,
+        *parts;   // it is a row of `parts` of extent `part`, and no tile spans two; NULL: it is one
+    int64_t tile; // elements a program (or a loop step) covers; 1: not tiled
+    bool paired;  // the tile is even: an output of 4-bit elements runs along it
+    bool reduced; // opened by reductions; else split over programs
+    int slot;     // dimension of this axis in tile types; -1 when the tile is 1
     kc_value *base;   // first index of the current tile, i64 scalar; NULL is 0
     kc_value *local;  // offsets inside the tile, an iota; NULL is 0
     kc_value *mask;   // which offsets are inside the extent; NULL: all
@@ -25,9 +26,9 @@ typedef struct {
 
 // The index along one dimension of a tensor: base + local.
 typedef struct {
-    kc_value *base;   // i64 scalar; NULL is 0
-    kc_value *local;  // i32 or i64 tile or scalar; NULL is 0
-    unsigned axes;    // bit set of the axes whose offsets it varies with
+    kc_value *base;  // i64 scalar; NULL is 0
+    kc_value *local; // i32 or i64 tile or scalar; NULL is 0
+    unsigned axes;   // bit set of the axes whose offsets it varies with
 } kc_coord;
 
 typedef struct {
@@ -59,30 +60,32 @@ typedef struct {
 typedef struct {
     kc_pass_context *pass;
     kc_op *kernel;
-    kc_block *source;         // the body in tensor form
+    kc_block *source; // the body in tensor form
     kc_expr_pool *pool;
     kc_builder build;
     kc_axis axes[KC_MAX_RANK];
-    int n_axes, rank;         // rank: number of tiled axes, that of every tile
-    int walked;               // the axis that a program walks along, or -1
-    const kc_expr *stride;    // tiles of the walked axis that a program takes
-    kc_op *walk;              // the loop over them
-    bool rows_whole;          // reduced axes fit one tile
-    bool parted;              // the results are concatenations of equal parts, and the space is that of a part
+    int n_axes, rank;      // rank: number of tiled axes, that of every tile
+    int walked;            // the axis that a program walks along, or -1
+    const kc_expr *stride; // tiles of the walked axis that a program takes
+    kc_op *walk;           // the loop over them
+    bool rows_whole;       // reduced axes fit one tile
+    bool parted; // the results are concatenations of equal parts, and the space is that of a part
     kc_memo *memo;
     int n_memo, memo_capacity;
     kc_scalar_memo *scalars;
     int n_scalars, scalars_capacity;
-    kc_op **carriers;         // by op order of the source: the movement op that carried its result away, or NULL
+    kc_op **
+        carriers; // by op order of the source: the movement op that carried its result away, or NULL
     kc_carried *carried;
     int n_carried, carried_capacity;
     kc_op *reduction, *contraction; // the first of each in the source, or NULL
-    kc_type space;            // of the contraction, before axes were joined: the result's dimensions, then those summed over
-    int n_parallel;           // dimensions of the result in it
-    int *levels;              // by op order of the source: how many reductions in a row lead to it
-    kc_open_scan *scans;      // of the loop over chunks that is being filled
+    kc_type
+        space; // of the contraction, before axes were joined: the result's dimensions, then those summed over
+    int n_parallel;      // dimensions of the result in it
+    int *levels;         // by op order of the source: how many reductions in a row lead to it
+    kc_open_scan *scans; // of the loop over chunks that is being filled
     int n_scans;
-    bool trial;               // what is emitted now will be dropped: only its types matter
+    bool trial; // what is emitted now will be dropped: only its types matter
 } kc_tiler;
 
 // ---- tile.c
@@ -94,38 +97,48 @@ void kc_tiler_collapse(kc_tiler *);
 
 // ---- tile_axes.c: the iteration space, tile extents and warps of a kernel
 bool kc_tiler_choose_axes(kc_tiler *);
-int kc_tiler_plain_axes(const kc_tiler *, const kc_type *, int *axes); // of a value whose dimensions are axes; its rank
+int kc_tiler_plain_axes(const kc_tiler *, const kc_type *,
+                        int *axes); // of a value whose dimensions are axes; its rank
 
 // ---- tile_values.c: scalars, tiles and coordinates
 kc_value *kc_tiler_int(kc_tiler *, kc_dtype, int64_t);
-kc_value *kc_tiler_sym(kc_tiler *, const kc_expr *);                 // i64
-kc_type kc_tiler_type(const kc_tiler *, kc_dtype, unsigned axes);    // a tile that varies along these axes
-kc_value *kc_tiler_widen(kc_tiler *, kc_value *, unsigned axes);     // the same values, repeated to vary along axes
-void kc_tiler_make_offsets(kc_tiler *);                              // the iotas, before any loop
-void kc_tiler_open_axes(kc_tiler *, kc_value *index, bool reduced);  // sets base, local and mask from a linear tile index
-const kc_expr *kc_tiler_tiles(kc_tiler *, int axis);                 // how many tiles cover the axis
-const kc_expr *kc_tiler_steps(kc_tiler *, bool reduced);             // how many programs, or steps, cover those axes
-void kc_tiler_open_axis(kc_tiler *, int axis, kc_value *index);      // one of them, from the index of its tile
+kc_value *kc_tiler_sym(kc_tiler *, const kc_expr *); // i64
+kc_type kc_tiler_type(const kc_tiler *, kc_dtype,
+                      unsigned axes); // a tile that varies along these axes
+kc_value *kc_tiler_widen(kc_tiler *, kc_value *,
+                         unsigned axes); // the same values, repeated to vary along axes
+void kc_tiler_make_offsets(kc_tiler *);  // the iotas, before any loop
+void kc_tiler_open_axes(kc_tiler *, kc_value *index,
+                        bool reduced); // sets base, local and mask from a linear tile index
+const kc_expr *kc_tiler_tiles(kc_tiler *, int axis); // how many tiles cover the axis
+const kc_expr *kc_tiler_steps(kc_tiler *,
+                              bool reduced); // how many programs, or steps, cover those axes
+void kc_tiler_open_axis(kc_tiler *, int axis,
+                        kc_value *index); // one of them, from the index of its tile
 kc_coord kc_tiler_axis_coord(const kc_tiler *, int axis);
 kc_value *kc_tiler_mask(kc_tiler *, unsigned axes, kc_value *predicate); // conjunction, or NULL
-kc_value *kc_tiler_coord_value(kc_tiler *, kc_coord, kc_dtype);      // base + local as one value
+kc_value *kc_tiler_coord_value(kc_tiler *, kc_coord, kc_dtype); // base + local as one value
 kc_coord kc_tiler_coord_add(kc_tiler *, kc_coord, const kc_expr *);
 kc_coord kc_tiler_coord_scale(kc_tiler *, kc_coord, const kc_expr *, const kc_expr *extent);
 kc_coord kc_tiler_coord_sum(kc_tiler *, kc_coord, kc_coord);
 
 // ---- tile_walk.c: programs that take several tiles in turn
-void kc_tiler_walk(kc_tiler *, int axis, int warps); // decides the stride; nothing to do when one tile covers the axis
-void kc_tiler_begin_walk(kc_tiler *);                // around what a program does for each tile
+void kc_tiler_walk(kc_tiler *, int axis,
+                   int warps); // decides the stride; nothing to do when one tile covers the axis
+void kc_tiler_begin_walk(kc_tiler *); // around what a program does for each tile
 void kc_tiler_end_walk(kc_tiler *);
 
 // ---- tile_emit.c: values at coordinates
 kc_value *kc_tiler_emit(kc_tiler *, kc_value *, const kc_coord *, kc_value *predicate);
 bool kc_tiler_same_coords(const kc_coord *, const kc_coord *, int rank);
 kc_value *kc_tiler_find(kc_tiler *, const kc_value *, const kc_coord *, const kc_value *predicate);
-void kc_tiler_remember(kc_tiler *, const kc_value *, const kc_coord *, const kc_value *predicate, kc_value *result);
-typedef struct { int memo, scalars, carried; } kc_tiler_scope;
-kc_tiler_scope kc_tiler_enter(const kc_tiler *);   // what is made inside a loop is forgotten
-void kc_tiler_leave(kc_tiler *, kc_tiler_scope);   // when the loop ends
+void kc_tiler_remember(kc_tiler *, const kc_value *, const kc_coord *, const kc_value *predicate,
+                       kc_value *result);
+typedef struct {
+    int memo, scalars, carried;
+} kc_tiler_scope;
+kc_tiler_scope kc_tiler_enter(const kc_tiler *); // what is made inside a loop is forgotten
+void kc_tiler_leave(kc_tiler *, kc_tiler_scope); // when the loop ends
 // Copies the ops of a scalar region with its arguments replaced by `args`; gives what it yields.
 void kc_tiler_inline(kc_tiler *, kc_block *, kc_value *const *args, kc_value **results);
 
@@ -136,11 +149,15 @@ kc_movement kc_tiler_movement(kc_opcode);
 kc_value *kc_tiler_shift(kc_tiler *, kc_op *, int operand, const kc_coord *, kc_coord *from);
 kc_value *kc_tiler_both(kc_tiler *, kc_value *, kc_value *); // their conjunction; NULL is true
 // The coordinates of a reshape's operand from those of its result.
-void kc_tiler_reshape_coords(kc_tiler *, const kc_type *from_type, const kc_type *to_type, const kc_coord *to, kc_coord from[KC_MAX_RANK]);
+void kc_tiler_reshape_coords(kc_tiler *, const kc_type *from_type, const kc_type *to_type,
+                             const kc_coord *to, kc_coord from[KC_MAX_RANK]);
 
 // ---- tile_keep.c: what changes of a tensor that is updated in place
 // `mask`: where there is something to store, NULL: everywhere; `none`: nowhere, and there is no value.
-typedef struct { kc_value *value, *mask; bool none; } kc_change;
+typedef struct {
+    kc_value *value, *mask;
+    bool none;
+} kc_change;
 // The value at the coordinates, as the next content of a buffer that holds `old` there; old NULL: of any buffer.
 kc_change kc_tiler_change(kc_tiler *, kc_value *, const kc_value *old, const kc_coord *);
 
@@ -153,21 +170,23 @@ typedef struct {
 } kc_factor;
 
 typedef struct {
-    int operand[2];                                           // which operands the factors are
-    void (*space)(const kc_op *, kc_type *);                  // appends the dimensions summed over to the result's
-    unsigned (*own)(const kc_type *result, int factor);       // dimensions of the result that the factor varies along
+    int operand[2];                          // which operands the factors are
+    void (*space)(const kc_op *, kc_type *); // appends the dimensions summed over to the result's
+    unsigned (*own)(const kc_type *result,
+                    int factor); // dimensions of the result that the factor varies along
     kc_factor (*factor)(kc_tiler *, kc_op *, int factor, const kc_coord *result, kc_coord k);
-    const kc_expr *(*parts)(const kc_op *);                   // into how many parts dimension `row` falls; NULL: one
+    const kc_expr *(*parts)(const kc_op *); // into how many parts dimension `row` falls; NULL: one
     int row;
-    int64_t (*chunk)(const kc_tiler *);                       // an extent of tiles along k that suits it; NULL: any
-    int joins;                                                // the dimension of the result that may be joined with the next
-    bool (*along)(const kc_op *, int factor, int *axes);      // which dimensions of the space the factor's are, -1: none of
-                                                              // them. False: it keeps its shape. No function: all keep theirs
+    int64_t (*chunk)(const kc_tiler *); // an extent of tiles along k that suits it; NULL: any
+    int joins; // the dimension of the result that may be joined with the next
+    bool (*along)(const kc_op *, int factor,
+                  int *axes); // which dimensions of the space the factor's are, -1: none of
+                              // them. False: it keeps its shape. No function: all keep theirs
 } kc_contraction;
 const kc_contraction *kc_tiler_contraction(const kc_op *);
-extern const kc_contraction kc_tiler_conv2d;                  // tile_conv.c
-void kc_tiler_find_contraction(kc_tiler *);                   // sets contraction, space and n_parallel
-const kc_expr *kc_tiler_depth(const kc_tiler *);              // the extent of k
+extern const kc_contraction kc_tiler_conv2d;     // tile_conv.c
+void kc_tiler_find_contraction(kc_tiler *);      // sets contraction, space and n_parallel
+const kc_expr *kc_tiler_depth(const kc_tiler *); // the extent of k
 kc_value *kc_tiler_emit_contraction(kc_tiler *, kc_op *, const kc_coord *, kc_value *predicate);
 
 // ---- tile_carried.c: results that movement ops carry away from the kernel's axes
@@ -183,11 +202,14 @@ bool kc_tiler_carried_from(const kc_tiler *, const kc_op *, const kc_coord *to, 
 // ---- tile_reduce.c
 void kc_tiler_emit_reductions(kc_tiler *);
 kc_value *kc_tiler_emit_reduce(kc_tiler *, kc_op *, int result, const kc_coord *);
-kc_value *kc_tiler_begin_range(kc_tiler *, kc_value *lower, kc_value *upper, int n, kc_value *const *init, kc_op **loop);
-kc_value *kc_tiler_begin_loop(kc_tiler *, const kc_expr *steps, int n, kc_value *const *init, kc_op **loop); // from 0
-unsigned kc_tiler_axes(const kc_tiler *, bool reduced);              // set of those axes
+kc_value *kc_tiler_begin_range(kc_tiler *, kc_value *lower, kc_value *upper, int n,
+                               kc_value *const *init, kc_op **loop);
+kc_value *kc_tiler_begin_loop(kc_tiler *, const kc_expr *steps, int n, kc_value *const *init,
+                              kc_op **loop);            // from 0
+unsigned kc_tiler_axes(const kc_tiler *, bool reduced); // set of those axes
 kc_value *kc_tiler_identity(kc_tiler *, const kc_op *, int component, kc_type);
-void kc_tiler_build_combiner(kc_tiler *, kc_op *, const kc_op *source); // init and region of a reduction or scan of tiles
+void kc_tiler_build_combiner(
+    kc_tiler *, kc_op *, const kc_op *source); // init and region of a reduction or scan of tiles
 void kc_tiler_end_loop(kc_tiler *, kc_op *loop, int n, kc_value *const *next);
 
 // ---- tile_scan.c
@@ -197,7 +219,7 @@ kc_value *kc_tiler_emit_scan(kc_tiler *, kc_op *, int result, const kc_coord *);
 typedef struct {
     kc_value *roots[4 * KC_MAX_RANK];
     int n_roots;
-    kc_op *loop;          // set by begin
+    kc_op *loop; // set by begin
     kc_tiler_scope scope;
 } kc_chunks;
 void kc_tiler_begin_chunks(kc_tiler *, kc_chunks *, int n, kc_value *const *init);
