@@ -269,3 +269,53 @@ def group_copies(r):
     i = np.arange(n)
     want = [(x[b, 0] * (i % 5 + t[:, None])).sum(1) - (x[b, 1][(i + t[:, None]) % n] * (i % 3)).sum(1) for b in range(2)]
     return [Launch("group_copies", 2, 64, [In(x), Out(np.array(want, i32)), i32(n)], shared=2 * n * 4)]
+
+
+# ---- libcuxx.cu
+
+
+@case("libcuxx")
+def barrier_split(r):
+    steps, x = 5, small(r, (2, 5, 64))
+    want = (x[:, :, ::-1] * np.arange(1, steps + 1)[:, None]).sum(1)
+    return [Launch("barrier_split", 2, 128, [In(x), Out(want.astype(i32)), i32(steps)])]
+
+
+@case("libcuxx")
+def barrier_copies(r):
+    x = small(r, (2, 64, 4))
+    return [Launch("barrier_copies", 2, 64, [In(x), Out((x[:, ::-1] @ [1, 2, 3, 4]).astype(i32))])]
+
+
+@case("libcuxx")
+def pipeline_threads(r):
+    x, want = small(r, (7, 32, 4)), np.zeros(32, np.int64)
+    for step in x:
+        want = want * 3 + step @ [1, -1, 1, -1]
+    return [Launch("pipeline_threads", 1, 32, [In(x), Out(want.astype(i32)), i32(7)])]
+
+
+@case("libcuxx")
+def pipeline_block(r):
+    x, t = small(r, (5, 64)), np.arange(64)
+    want = sum(x[k][(t + k * 7) % 64] for k in range(5))
+    return [Launch("pipeline_block", 1, 64, [In(x), Out(want.astype(i32)), i32(5)])]
+
+
+@case("libcuxx")
+def atomic_chain(r):
+    want, v = [], 1
+    for b in range(6):
+        v = v * 3 + b
+        want.append(v)
+    one = np.ones(1, i32)
+    return [Launch("atomic_chain", 6, 32, [Out(one * 6, start=one * 0), Out(one * v, start=one), Out(np.array(want, i32))])]
+
+
+@case("libcuxx")
+def atomic_orders(r):
+    x = 0
+    for _ in range(64):
+        x = x * 2 + 1 if x * 2 + 1 < 1000 else x
+    return [Launch("atomic_orders", 1, 64, [Out(np.array([64 * 63 // 2, 63, x], u32), start=np.zeros(3, u32)),
+                                            Out(np.array([2**64 - 1], u64), start=np.zeros(1, u64)), Out(np.array([64], f32), start=np.zeros(1, f32))])]

@@ -50,6 +50,7 @@ def without_partner(paths, refused):
 def check(make, name, device, seed):
     """'' or what is wrong with one case under one seed of the scheduler."""
     device.driver.set_seed(seed)
+    device.forget()
     try:
         for step in make(np.random.default_rng(zlib.crc32(name.encode()))):
             wrong = case.run(step(device.arch) if callable(step) else step, device)

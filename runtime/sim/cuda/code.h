@@ -121,6 +121,7 @@ typedef struct kcsim_insn {
     bool extend;  /* sign-extend what is loaded */
     bool aligned; /* a barrier that all lanes of the warp must reach together */
     bool cluster; /* an address of shared memory may be another block's */
+    bool strong;  /* it may order warps through shared memory */
     bool relaxed; /* .relaxed: it orders nothing but by fences */
     bool parity;  /* of a wait: c is a phase's parity, not a state */
     uint32_t line;
@@ -165,6 +166,8 @@ typedef struct kcsim_code {
     bool partial_barriers;    /* barriers that not all threads of the block take part in */
     bool copies;              /* asynchronous copies to shared memory */
     bool orders; /* by more than the block's barriers: mbarriers, the cluster's barrier */
+    bool flags;  /* strong accesses to shared memory order warps: they say so, or there are fences */
+    bool strong_shared, fences;
     bool mbarriers;
     bool uses_shared_window; /* addresses of shared memory may appear as generic ones */
 } kcsim_code;

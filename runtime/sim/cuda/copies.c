@@ -19,15 +19,19 @@
 
 typedef struct copying_thread {
     uint32_t committed, waited;
-    /* cp.async.mbarrier.arrive: the groups up to this one are done for who waits for the mbarrier;
-     * the warp's clock and its count of such waits then. */
-    uint32_t handed_over, handed_at, acquired;
     uint32_t when[REMEMBERED]; /* by group: the warp's clock at the wait */
+    /* cp.async.mbarrier.arrive hands over all copies so far, to whoever waits for the mbarrier.
+     * The copies between two of them are a batch; by batch: the warp's clock and its count of such
+     * waits when it was handed over. */
+    uint32_t batches;
+    struct {
+        uint32_t at, acquired;
+    } handed[REMEMBERED];
 } copying_thread;
 
 struct kcsim_copies {
     uint64_t count;
-    uint64_t *words;                 /* 0, or group << 16 | thread + 1 */
+    uint64_t *words;                 /* 0, or batch << 40 | group << 16 | thread + 1 */
     uint32_t thread_count, first_id; /* of the warps, in the cluster */
     copying_thread *threads;
     bool used; /* since the block began */
@@ -63,7 +67,8 @@ void kcsim_copies_reset(kcsim_copies *copies) {
 void kcsim_copies_begin(kcsim_copies *copies, const kcsim_warp *warp, uint32_t lane,
                         uint64_t address, uint32_t size) {
     uint32_t thread = warp->index * KCSIM_LANES + lane;
-    uint64_t word = ((uint64_t)copies->threads[thread].committed + 1) << 16 | (thread + 1);
+    uint64_t group = (copies->threads[thread].committed + 1) & 0xffffff;
+    uint64_t word = (uint64_t)copies->threads[thread].batches << 40 | group << 16 | (thread + 1);
     for (uint64_t at = address / 4; at < (address + size + 3) / 4; at++)
         copies->words[at] = word;
     copies->used = true;
@@ -87,26 +92,28 @@ void kcsim_do_copy_group(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask
 
 void kcsim_copies_hand_over(kcsim_copies *copies, const kcsim_warp *warp, uint32_t lane) {
     copying_thread *thread = &copies->threads[warp->index * KCSIM_LANES + lane];
-    thread->handed_over = thread->committed + 1;
-    thread->handed_at = warp->time[warp->id];
-    thread->acquired = warp->acquired;
+    uint32_t at = thread->batches++ % REMEMBERED;
+    thread->handed[at].at = warp->time[warp->id];
+    thread->handed[at].acquired = warp->acquired;
 }
 
 /* Through an mbarrier: another warp knows by its clock, the thread's own by having waited. */
 static bool is_handed_over(const copying_thread *thread, const kcsim_warp *warp, uint32_t owner,
-                           uint32_t group) {
-    if (group > thread->handed_over) return false;
-    return owner == warp->id ? warp->acquired > thread->acquired
-                             : thread->handed_at <= warp->time[owner];
+                           uint32_t batch) {
+    uint32_t at = batch % REMEMBERED;
+    if (batch >= thread->batches) return false;
+    if (thread->batches - batch > REMEMBERED) return true;
+    return owner == warp->id ? warp->acquired > thread->handed[at].acquired
+                             : thread->handed[at].at <= warp->time[owner];
 }
 
 static kcsim_copy_state state_of(const kcsim_copies *copies, const kcsim_warp *warp,
                                  uint64_t word) {
     uint32_t number = (uint32_t)(word & 0xffff) - 1;
     uint32_t owner = copies->first_id + number / KCSIM_LANES;
-    uint32_t group = (uint32_t)(word >> 16);
+    uint32_t group = (uint32_t)(word >> 16) & 0xffffff, batch = (uint32_t)(word >> 40);
     const copying_thread *thread = &copies->threads[number];
-    if (is_handed_over(thread, warp, owner, group)) return KCSIM_COPY_DONE;
+    if (is_handed_over(thread, warp, owner, batch)) return KCSIM_COPY_DONE;
     if (group > thread->waited) return KCSIM_COPY_IN_FLIGHT;
     if (owner == warp->id || thread->waited - group >= REMEMBERED) return KCSIM_COPY_DONE;
     return thread->when[group % REMEMBERED] <= warp->time[owner] ? KCSIM_COPY_DONE

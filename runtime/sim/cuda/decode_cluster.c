@@ -165,7 +165,10 @@ bool kcsim_decode_cluster(kcsim_decoder *decoder) {
     case PTX_FAMILY_CLUSTER_BARRIER: return decode_cluster_barrier(decoder);
     case PTX_FAMILY_SETMAXNREG: return decode_registers(decoder);
     case PTX_FAMILY_MBARRIER: return decode_mbarrier(decoder);
-    case PTX_FAMILY_FENCE: decoder->insn->kind = KCSIM_DO_FENCE; return true;
+    case PTX_FAMILY_FENCE:
+        decoder->insn->kind = KCSIM_DO_FENCE;
+        decoder->code->fences = true;
+        return true;
     default: return kcsim_decode_fail(decoder, "this instruction is not known");
     }
 }

@@ -87,6 +87,19 @@ static bool decode_elements(kcsim_decoder *decoder, const ptx_operand *value, bo
     return true;
 }
 
+/* Atomics and strong accesses may order the warps of a block through shared memory: by what they say,
+ * or by fences beside them. */
+static void note_strong(kcsim_decoder *decoder, ptx_space space) {
+    ptx_modifier semantics = ptx_has(decoder->statement, PTX_GROUP_SEMANTICS);
+    bool is_atomic = decoder->insn->kind == KCSIM_DO_ATOMIC;
+    if (space != PTX_SPACE_SHARED && space != PTX_SPACE_GENERIC) return;
+    if (!is_atomic && (semantics == PTX_M_NONE || semantics == PTX_M_WEAK)) return;
+    decoder->insn->strong = true;
+    decoder->code->strong_shared = true;
+    if (semantics == PTX_M_ACQUIRE || semantics == PTX_M_RELEASE || semantics == PTX_M_ACQ_REL)
+        decoder->code->flags = true;
+}
+
 /* A load that other blocks' stores are waited for with. */
 static bool polls(const ptx_statement *statement, ptx_space space) {
     ptx_modifier semantics = ptx_has(statement, PTX_GROUP_SEMANTICS);
@@ -100,6 +113,7 @@ static bool decode_load(kcsim_decoder *decoder) {
     ptx_space space = (ptx_space)decoder->insn->space;
     decoder->insn->kind = KCSIM_DO_LOAD;
     decoder->insn->class = (uint8_t)class_of(space, false);
+    note_strong(decoder, space);
     decoder->code->talks_across_blocks |= polls(statement, space);
     return decode_elements(decoder, &statement->operands[0], false);
 }
@@ -110,6 +124,7 @@ static bool decode_store(kcsim_decoder *decoder) {
     ptx_space space = (ptx_space)decoder->insn->space;
     decoder->insn->kind = KCSIM_DO_STORE;
     decoder->insn->class = (uint8_t)class_of(space, true);
+    note_strong(decoder, space);
     decoder->code->talks_across_blocks |= polls(statement, space);
     if (space == PTX_SPACE_PARAM || space == PTX_SPACE_CONST)
         return kcsim_decode_fail(decoder, "%s memory cannot be written", ptx_space_name(space));
@@ -155,6 +170,7 @@ static bool decode_atomic(kcsim_decoder *decoder, bool has_result) {
     insn->bytes = (uint8_t)kcsim_type_bytes(type);
     insn->round = (uint8_t)op;
     decoder->code->talks_across_blocks |= space != PTX_SPACE_SHARED;
+    note_strong(decoder, space);
     unsigned values = op == PTX_M_CAS ? 2 : 1;
     if (statement->operand_count < first + 1 + values)
         return kcsim_decode_fail(decoder, "an operand is missing");

@@ -21,7 +21,9 @@
 #include "runtime/sim/cuda/driver_types.h"
 #include "runtime/sim/machine.h"
 
+#ifndef DRIVER_API /* programs that take the declarations from here define it as nothing */
 #define DRIVER_API __attribute__((visibility("protected")))
+#endif
 /* `alias` is a second exported name of `target`, defined in the same file. */
 #define DRIVER_ALIAS(alias_name, target)                                                           \
     extern __typeof__(target) alias_name __attribute__((alias(#target), visibility("protected")))

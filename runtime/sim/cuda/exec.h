@@ -90,6 +90,7 @@ typedef struct kcsim_block {
     uint8_t *local, *local_defined;
     struct kcsim_race *race;
     struct kcsim_copies *copies;       /* NULL: not looked for */
+    struct kcsim_flags *flags;   /* NULL: shared memory orders nothing */
     uint32_t *clocks;                  /* of all warps: what their `time` points into */
     struct kcsim_mbarriers *mbarriers; /* NULL: the kernel has none */
     struct kcsim_visit *visits;        /* from other blocks of the cluster, by warp; or NULL */
@@ -343,6 +344,12 @@ typedef enum kcsim_access_kind {
     KCSIM_ACCESS_WRITE,
     KCSIM_ACCESS_ATOMIC
 } kcsim_access_kind;
+/* flags.c: clocks of words of shared memory. */
+typedef struct kcsim_flags kcsim_flags;
+kcsim_flags *kcsim_flags_create(uint64_t shared_bytes, uint32_t clock_count);
+void kcsim_flags_destroy(kcsim_flags *flags);
+void kcsim_flags_reset(kcsim_flags *flags);
+
 /* Records one lane's access; true when another warp's conflicting one is not ordered before it.
  * *other: that warp. */
 bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,

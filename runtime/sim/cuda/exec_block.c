@@ -60,6 +60,10 @@ static bool create_checks(kcsim_block *block) {
                                             block->rank * block->warp_count);
         made &= block->copies != NULL;
     }
+    if (code->flags && launch->check_race) {
+        block->flags = kcsim_flags_create(launch->shared_bytes, launch->clock_count);
+        made &= block->flags != NULL;
+    }
     if (code->mbarriers) {
         block->mbarriers = kcsim_mbarriers_create(launch->shared_bytes, launch->clock_count);
         made &= block->mbarriers != NULL;
@@ -135,6 +139,7 @@ void kcsim_block_destroy(kcsim_block *block) {
     kcsim_race_destroy(block->race);
     kcsim_copies_destroy(block->copies);
     kcsim_mbarriers_destroy(block->mbarriers);
+    kcsim_flags_destroy(block->flags);
     free(block->clocks);
     free(block->visits);
     memset(block, 0, sizeof *block);
@@ -185,6 +190,7 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     kcsim_race_reset(block->race);
     kcsim_copies_reset(block->copies);
     kcsim_mbarriers_reset(block->mbarriers);
+    kcsim_flags_reset(block->flags);
     if (block->visits) memset(block->visits, 0, launch->clock_count * sizeof *block->visits);
     block->register_pool = 0;
     for (uint32_t w = 0; w < block->warp_count; w++)

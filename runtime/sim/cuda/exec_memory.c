@@ -142,6 +142,8 @@ void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         kcsim_access_take_space(&access, (ptx_space)insn->space, addresses, &rest);
         kcsim_access_locate(&access);
         kcsim_access_race(&access);
+        if (insn->strong && access.space == PTX_SPACE_SHARED && access.home->flags)
+            kcsim_flags_pass(&access);
         kcsim_access_count(&access);
         for (uint32_t k = 0; k < insn->list_count; k++)
             if (!kcsim_is_absent(insn->list[k])) load_element(&access, k);
@@ -233,6 +235,8 @@ void kcsim_do_store(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         kcsim_access_take_space(&access, (ptx_space)insn->space, addresses, &rest);
         kcsim_access_locate(&access);
         kcsim_access_race(&access);
+        if (insn->strong && access.space == PTX_SPACE_SHARED && access.home->flags)
+            kcsim_flags_pass(&access);
         kcsim_access_count(&access);
         for (uint32_t k = 0; k < insn->list_count; k++)
             store_element(&access, k);

@@ -191,7 +191,7 @@ static void test_deadlock(void **state) {
 
 /* cp.async that an mbarrier is waited for with. */
 #define COPY(arrive, count, wait)                                                                  \
-    KERNEL(INIT("bar", count) "bar.sync 0;\nmov.b32 %r2, data;\nadd.u32 %r2, %r2, %r1;\n"          \
+    KERNEL(INIT("bar", count) INIT("full", 64) "bar.sync 0;\nmov.b32 %r2, data;\nadd.u32 %r2, %r2, %r1;\n" \
            "shl.b32 %r3, %r0, 2;\ncvt.u64.u32 %d7, %r3;\nadd.u64 %d7, %d7, %d1;\n"                 \
            "cp.async.ca.shared.global [%r2], [%d7], 4;\n" arrive wait                              \
            "xor.b32 %r3, %r1, 128;\nmov.b32 %r4, data;\nadd.u32 %r4, %r4, %r3;\nld.shared.b32 %r5, [%r4];\n" \
@@ -204,6 +204,11 @@ static void test_copies(void **state) {
     (void)state;
     machine_expect(COPY(NOINC, 64, WAIT0), 1, 64, 0, NULL, NULL);
     machine_expect(COPY(INC, 64, WAIT0), 1, 64, 0, NULL, NULL);
+    /* what is handed over later, to another mbarrier, takes nothing back */
+    machine_expect(COPY(INC "cp.async.ca.shared.global [%r2+512], [%d7], 4;\ncp.async.mbarrier.arrive.noinc.shared.b64 [full];\n", 64, WAIT0), 1, 64,
+                   0, NULL, NULL);
+    machine_expect(COPY(INC "cp.async.ca.shared.global [%r2], [%d7], 4;\ncp.async.mbarrier.arrive.noinc.shared.b64 [full];\n", 64, WAIT0), 1, 64, 0,
+                   "async_in_flight", "has not waited");
     machine_expect(COPY("mbarrier.arrive.shared.b64 _, [bar];\n", 64, WAIT0), 1, 64, 0, "async_in_flight", "has not waited");
     machine_expect(COPY(INC, 65, WAIT0), 1, 64, 0, "deadlock", "wants 1 of 65");
     machine_expect(COPY(NOINC, 64, ""), 1, 64, 0, "race", NULL);
