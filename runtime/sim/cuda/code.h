@@ -120,10 +120,6 @@ typedef struct kcsim_insn {
     bool negate_c, negate_guard;
     bool extend;  /* sign-extend what is loaded */
     bool aligned; /* a barrier that all lanes of the warp must reach together */
-    bool cluster; /* an address of shared memory may be another block's */
-    bool strong;  /* it may order warps through shared memory */
-    bool relaxed; /* .relaxed: it orders nothing but by fences */
-    bool parity;  /* of a wait: c is a phase's parity, not a state */
     uint32_t line;
     uint32_t guard; /* slot, 0 when there is none */
     uint32_t guard_at;
@@ -139,6 +135,9 @@ typedef struct kcsim_insn {
      * mixed precision the first operands are widened before (`widened` of them). */
     kcsim_lane_fn flush, post, widen;
     uint8_t widened;
+    bool cluster;    /* an address of shared memory may be another block's */
+    bool relaxed;    /* .relaxed: it orders nothing but by fences */
+    bool parity;     /* of a wait: c is a phase's parity, not a state */
     kcsim_ref *list; /* vector elements, matrix fragments, branch targets (in .at) */
     uint32_t list_count;
     const ptx_statement *source;

@@ -330,8 +330,6 @@ void kcsim_order_join(uint32_t *into, const uint32_t *from, uint32_t count);
 void kcsim_order_release(kcsim_warp *warp, uint32_t *into, bool relaxed);
 void kcsim_order_acquire(kcsim_warp *warp, const uint32_t *from, bool relaxed);
 void kcsim_order_fence(kcsim_warp *warp);
-/* Warp `id` of the same cluster: its own clock now. */
-uint32_t kcsim_order_now(const kcsim_warp *warp, uint32_t id);
 
 /* ---- races: race.c --------------------------------------------------------------------------- */
 

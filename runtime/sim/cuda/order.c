@@ -31,9 +31,3 @@ void kcsim_order_fence(kcsim_warp *warp) {
     memcpy(warp->fenced, warp->time, count * sizeof *warp->time);
     warp->time[warp->id]++;
 }
-
-uint32_t kcsim_order_now(const kcsim_warp *warp, uint32_t id) {
-    const kcsim_block *block = warp->block;
-    const kcsim_block *other = block->cluster->blocks + id / block->warp_count;
-    return other->warps[id % block->warp_count].time[id];
-}

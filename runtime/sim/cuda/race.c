@@ -85,12 +85,14 @@ static bool conflicts(const kcsim_warp *warp, mark past, uint32_t bytes, bool at
     return !is_ordered(warp, past);
 }
 
-/* "Several" are ordered when the tick they share lies before everything this warp knows. */
+/* "Several" are ordered when the tick they share lies before everything this warp knows. Not for
+ * `exact`, so the block is alone and has one clock a warp. */
 static bool several_ordered(const kcsim_warp *warp, mark past) {
-    for (uint32_t w = 0; w < warp->block->launch->clock_count; w++) {
-        bool could_be =
-            kcsim_order_now(warp, w) >= past.time; /* a warp that exited never got there */
-        if (w != warp->id && could_be && past.time > warp->time[w]) return false;
+    const uint32_t *clocks = warp->block->clocks;
+    uint32_t count = warp->block->warp_count;
+    for (uint32_t w = 0; w < count; w++) {
+        bool could_be = clocks[w * count + w] >= past.time; /* a warp that exited never got there */
+        if (w != warp->index && could_be && past.time > warp->time[w]) return false;
     }
     return true;
 }
@@ -262,7 +264,8 @@ bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t addres
 }
 
 void kcsim_race_meet(kcsim_block *block, uint32_t warps) {
-    uint32_t known[KCSIM_CLUSTER_MOST * KCSIM_LANES] = {0}, count = block->launch->clock_count;
+    uint32_t known[KCSIM_CLUSTER_MOST * KCSIM_LANES], count = block->launch->clock_count;
+    memset(known, 0, count * sizeof *known);
     for (uint32_t w = 0; w < block->warp_count; w++)
         if (warps >> w & 1) kcsim_order_join(known, block->warps[w].time, count);
     for (uint32_t w = 0; w < block->warp_count; w++) {
