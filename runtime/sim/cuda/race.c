@@ -40,6 +40,7 @@ struct kcsim_race {
     uint32_t warps;    /* of the cluster */
     uint16_t *readers; /* exact: each warp's last reading tick */
     /* exact: words that atomics touched, and each warp's last tick there */
+    uint32_t *atomic_at; /* by word: its place among them + 1; NULL while there is none */
     uint64_t *atomic_words;
     uint16_t *atomics;
     uint32_t atomic_count, atomic_capacity;
@@ -63,6 +64,7 @@ void kcsim_race_destroy(kcsim_race *race) {
     if (!race) return;
     free(race->words);
     free(race->readers);
+    free(race->atomic_at);
     free(race->atomic_words);
     free(race->atomics);
     free(race);
@@ -72,6 +74,8 @@ void kcsim_race_reset(kcsim_race *race) {
     if (!race) return;
     memset(race->words, 0, race->count * sizeof *race->words);
     if (race->readers) memset(race->readers, 0, race->count * race->warps * sizeof *race->readers);
+    for (uint32_t i = 0; i < race->atomic_count; i++)
+        race->atomic_at[race->atomic_words[i]] = 0;
     race->atomic_count = 0;
 }
 
@@ -87,7 +91,7 @@ static bool conflicts(const kcsim_warp *warp, mark past, uint32_t bytes, bool at
 
 /* "Several" are ordered when the tick they share lies before everything this warp knows. Not for
  * `exact`, so the block is alone and has one clock a warp. */
-static bool several_ordered(const kcsim_warp *warp, mark past) {
+static inline bool several_ordered(const kcsim_warp *warp, mark past) {
     const uint32_t *clocks = warp->block->clocks;
     uint32_t count = warp->block->warp_count;
     for (uint32_t w = 0; w < count; w++) {
@@ -155,8 +159,8 @@ static bool same_mark(mark a, mark b) {
 
 uint32_t kcsim_race_news(const kcsim_race *race, const kcsim_warp *warp, const uint64_t *addresses,
                          uint32_t mask, uint32_t size, kcsim_access_kind kind) {
-    if (kind != KCSIM_ACCESS_READ || size != 4 || race->readers) return mask;
-    /* A word that this warp, or several, have read since the last barrier, and whose writer is
+    if (kind != KCSIM_ACCESS_READ || size % 4 || race->readers) return mask;
+    /* Words that this warp, or several, have read since the last barrier, and whose writer is
      * known to be ordered. */
     uint32_t now = warp->time[warp->id] & TIMES, news = 0;
     mark mine = {.time = now, .warp = warp->id & SEVERAL, .bytes = 15},
@@ -164,8 +168,11 @@ uint32_t kcsim_race_news(const kcsim_race *race, const kcsim_warp *warp, const u
     for (; mask; mask &= mask - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(mask);
         const word *at = &race->words[addresses[lane] / 4];
-        bool known = same_mark(at->reader, mine) || same_mark(at->reader, shared);
-        if (!known || !is_ordered(warp, at->writer)) news |= 1u << lane;
+        bool known = addresses[lane] % 4 == 0;
+        for (uint32_t i = 0; known && i < size / 4; i++)
+            known = (same_mark(at[i].reader, mine) || same_mark(at[i].reader, shared)) &&
+                    is_ordered(warp, at[i].writer);
+        news |= (uint32_t)!known << lane;
     }
     return news;
 }
@@ -173,9 +180,8 @@ uint32_t kcsim_race_news(const kcsim_race *race, const kcsim_warp *warp, const u
 /* ---- atomics, exactly ---- */
 
 static uint16_t *atomics_of(const kcsim_race *race, uint64_t index) {
-    for (uint32_t i = 0; i < race->atomic_count; i++)
-        if (race->atomic_words[i] == index) return race->atomics + (size_t)i * race->warps;
-    return NULL;
+    uint32_t place = race->atomic_at ? race->atomic_at[index] : 0;
+    return place ? race->atomics + (size_t)(place - 1) * race->warps : NULL;
 }
 
 /* Out of memory means a race that is not seen. */
@@ -190,16 +196,19 @@ static void note_atomic(kcsim_race *race, uint64_t index, const kcsim_warp *warp
         if (!words || !grown) return;
         race->atomic_capacity = wanted;
     }
+    if (!race->atomic_at) race->atomic_at = calloc(race->count + 1, sizeof *race->atomic_at);
+    if (!race->atomic_at) return;
     if (!times) {
         race->atomic_words[race->atomic_count] = index;
+        race->atomic_at[index] = race->atomic_count + 1;
         times = race->atomics + (size_t)race->atomic_count++ * race->warps;
         memset(times, 0, race->warps * sizeof *times);
     }
     times[warp->id] = (uint16_t)(now < UINT16_MAX ? now : UINT16_MAX);
 }
 
-static bool atomics_conflict(const kcsim_race *race, uint64_t index, const kcsim_warp *warp,
-                             uint32_t *other) {
+__attribute__((noinline)) static bool atomics_conflict(const kcsim_race *race, uint64_t index,
+                                                       const kcsim_warp *warp, uint32_t *other) {
     const uint16_t *times = race->atomic_count ? atomics_of(race, index) : NULL;
     for (uint32_t w = 0; times && w < race->warps; w++)
         if (w != warp->id && times[w] > warp->time[w]) {
@@ -210,8 +219,9 @@ static bool atomics_conflict(const kcsim_race *race, uint64_t index, const kcsim
 }
 
 /* `exact`: atomics are kept apart from the marks of plain accesses. */
-static bool exact_atomic(kcsim_race *race, uint64_t index, const kcsim_warp *warp, uint32_t bytes,
-                         uint32_t *other) {
+__attribute__((noinline)) static bool exact_atomic(kcsim_race *race, uint64_t index,
+                                                   const kcsim_warp *warp, uint32_t bytes,
+                                                   uint32_t *other) {
     mark writer = race->words[index].writer;
     note_atomic(race, index, warp, warp->time[warp->id]);
     if (writer.warp != SEVERAL && conflicts(warp, writer, bytes, false)) {

@@ -189,6 +189,109 @@ static void launches(void **state) {
     saxpy_close(&s);
 }
 
+/* out[block] = rank * 100 + blocks of the cluster */
+static const char cluster_ptx[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry free_size(.param .u64 out)\n{\n"
+#define CLUSTER_BODY                                                                               \
+    ".reg .b32 %r<5>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %ctaid.x;\n"     \
+    "mov.u32 %r2, %cluster_ctarank;\nmov.u32 %r3, %cluster_nctarank;\n"                            \
+    "mad.lo.u32 %r4, %r2, 100, %r3;\nmul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd3, %rd1, %rd2;\n"      \
+    "st.global.u32 [%rd3], %r4;\nret;\n}\n"
+    CLUSTER_BODY
+    ".visible .entry own_size(.param .u64 out) .explicitcluster .reqnctapercluster 2, 1, 1\n"
+    "{\n" CLUSTER_BODY
+    ".visible .entry any_size(.param .u64 out) .explicitcluster .maxclusterrank 4\n"
+    "{\n" CLUSTER_BODY;
+
+static CUresult launch_clusters(CUfunction function, CUdeviceptr out, uint32_t grid,
+                                uint32_t cluster) {
+    void *arguments[] = {&out};
+    driver_launch_attribute attributes[2] = {
+        {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION},
+        {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION}};
+    attributes[0].value.clusterDim.x = cluster;
+    attributes[0].value.clusterDim.y = attributes[0].value.clusterDim.z = cluster ? 1 : 0;
+    driver_launch_config config = {grid, 1, 1, 32, 1, 1, 0, NULL, attributes, 2};
+    OK(cuMemsetD32_v2(out, 0, 64));
+    return cuLaunchKernelEx(&config, function, arguments, NULL);
+}
+
+static void ranks(CUfunction function, CUdeviceptr out, uint32_t asked, uint32_t cluster) {
+    uint32_t values[32];
+    OK(launch_clusters(function, out, 32, asked));
+    OK(cuMemcpyDtoH_v2(values, out, sizeof values));
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(values[i], i % cluster * 100 + cluster);
+}
+
+static void clusters(void **state) {
+    (void)state;
+    CUmodule module;
+    CUfunction free_size, own_size, any_size;
+    CUdeviceptr out;
+    int value;
+    OK(cuModuleLoadData(&module, cluster_ptx));
+    OK(cuModuleGetFunction(&free_size, module, "free_size"));
+    OK(cuModuleGetFunction(&own_size, module, "own_size"));
+    OK(cuModuleGetFunction(&any_size, module, "any_size"));
+    OK(cuMemAlloc_v2(&out, 256));
+    ranks(free_size, out, 0, 1);
+    ranks(free_size, out, 8, 8);
+    ranks(own_size, out, 0, 2);
+    ranks(own_size, out, 2, 2);
+    ranks(any_size, out, 4, 4);
+    FAILS(INVALID_CLUSTER_SIZE, launch_clusters(free_size, out, 30, 4));
+    FAILS(INVALID_CLUSTER_SIZE, launch_clusters(own_size, out, 32, 4));
+    FAILS(INVALID_CLUSTER_SIZE, launch_clusters(own_size, out, 31, 0));
+    FAILS(INVALID_CLUSTER_SIZE, launch_clusters(any_size, out, 32, 0));
+    FAILS(INVALID_CLUSTER_SIZE, launch_clusters(any_size, out, 32, 8));
+    FAILS(INVALID_CLUSTER_SIZE, launch_clusters(free_size, out, 32, 16));
+    OK(cuFuncSetAttribute(free_size, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+    ranks(free_size, out, 16, 16);
+    FAILS(INVALID_CLUSTER_SIZE, launch_clusters(free_size, out, 32, 32));
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, any_size));
+    assert_int_equal(value, 1);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, own_size));
+    assert_int_equal(value, 0);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, own_size));
+    assert_int_equal(value, 2);
+    OK(cuMemFree_v2(out));
+    OK(cuModuleUnload(module));
+}
+
+/* Seven multiprocessors of 2048 threads. */
+static void cluster_occupancy(void **state) {
+    (void)state;
+    CUmodule module;
+    CUfunction function;
+    int value;
+    OK(cuModuleLoadData(&module, cluster_ptx));
+    OK(cuModuleGetFunction(&function, module, "free_size"));
+    driver_launch_attribute size = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+    size.value.clusterDim.x = 4;
+    size.value.clusterDim.y = size.value.clusterDim.z = 1;
+    driver_launch_config config = {32, 1, 1, 1024, 1, 1, 0, NULL, &size, 1};
+    OK(cuOccupancyMaxActiveClusters(&value, function, &config));
+    assert_int_equal(value, 3); /* 14 blocks */
+    config.numAttrs = 0;
+    OK(cuOccupancyMaxActiveClusters(&value, function, &config));
+    assert_int_equal(value, 14);
+    OK(cuOccupancyMaxPotentialClusterSize(&value, function, &config));
+    assert_int_equal(value, 8);
+    OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+    OK(cuOccupancyMaxPotentialClusterSize(&value, function, &config));
+    assert_int_equal(value, 8); /* 16 would not fit */
+    config.blockDimX = 128;
+    OK(cuOccupancyMaxPotentialClusterSize(&value, function, &config));
+    assert_int_equal(value, 16);
+    FAILS(INVALID_VALUE, cuOccupancyMaxPotentialClusterSize(NULL, function, &config));
+    size.value.clusterDim.x = 3;
+    config.numAttrs = 1;
+    FAILS(INVALID_CLUSTER_SIZE, cuOccupancyMaxActiveClusters(&value, function, &config));
+    OK(cuModuleUnload(module));
+}
+
 static void bad_launches(void **state) {
     (void)state;
     saxpy s;
@@ -343,6 +446,8 @@ int main(void) {
         IN_CONTEXT(launches),
         IN_CONTEXT(bad_launches),
         IN_CONTEXT(occupancy),
+        IN_CONTEXT(clusters),
+        IN_CONTEXT(cluster_occupancy),
         cmocka_unit_test(faults_poison_the_context),
         cmocka_unit_test(misaligned_addresses),
         cmocka_unit_test(other_findings_do_not_poison),
