@@ -319,3 +319,33 @@ def atomic_orders(r):
         x = x * 2 + 1 if x * 2 + 1 < 1000 else x
     return [Launch("atomic_orders", 1, 64, [Out(np.array([64 * 63 // 2, 63, x], u32), start=np.zeros(3, u32)),
                                             Out(np.array([2**64 - 1], u64), start=np.zeros(1, u64)), Out(np.array([64], f32), start=np.zeros(1, f32))])]
+
+
+# ---- cub.cu
+
+
+@case("cub")
+def cub_sort(r):
+    keys, values = r.integers(0, 300, 512).astype(u32) << 7, np.arange(512, dtype=i32)
+    order = np.argsort(keys, kind="stable")
+    return [Launch("cub_sort", 1, 128, [In(keys), In(values), Out(keys[order]), Out(values[order])])]
+
+
+@case("cub")
+def cub_scan(r):
+    x = small(r, 384, -1000, 1000)
+    return [Launch("cub_scan", 1, 128, [In(x), Out(x.cumsum().astype(i32)), Out(np.array([x.sum()], i32)), Out(np.array([x.max()], f32))])]
+
+
+@case("cub")
+def cub_histogram(r):
+    x = np.repeat(r.integers(0, 256, 256), 2).astype(np.uint8)
+    heads = np.append(1, x[1:] != x[:-1]).astype(i32)
+    return [Launch("cub_histogram", 1, 64, [In(x), Out(np.bincount(x, minlength=256).astype(u32)), Out(heads)])]
+
+
+@case("cub")
+def cub_warps(r):
+    x = small(r, (4, 64), -1000, 1000)
+    firsts = x.reshape(8, 8, 4)[:, :, 0]
+    return [Launch("cub_warps", 1, 64, [In(x), Out(np.sort(x, 1)), Out((firsts.cumsum(1) - firsts).ravel().astype(i32))])]

@@ -242,3 +242,51 @@ def fp8_conversions(r):
         narrow = to_fp8(np.clip(x.astype(f16).astype(f32), -1e6, 1e6), e5m2)
     codes = np.array([a[0], b[0], half[0], narrow[0]]).T.copy()
     return [Launch("fp8_conversions", 2, 64, [In(x), Out(codes), Out(np.array([a[1], b[1], half[1]]).T.copy())])]
+
+
+# ---- fast.cu: -use_fast_math
+
+
+def flushed(x):
+    return np.where(np.abs(x) < 2.0**-126, np.copysign(f32(0), x), x).astype(f32)
+
+
+@case("fast")
+def fast_flush(r):
+    x = (r.normal(size=64) * 2.0**r.integers(-130, -120, 64)).astype(f32)
+    y = (r.normal(size=64) * 2.0**r.integers(-130, -120, 64)).astype(f32)
+    y[:20] = r.normal(size=20)
+    a, b = flushed(x), flushed(y)
+    fused = flushed((a.astype(f64) * b.astype(f64) + a.astype(f64)).astype(f32))
+    want = [flushed(a + b), flushed(a * b), fused, np.minimum(a, b), np.abs(a), a < b]
+    check = lambda got: "" if (got == np.array(want, f32).T).all() else f"{np.argwhere(got != np.array(want, f32).T)[0]}"
+    return [Launch("fast_flush", 1, 64, [In(x), In(y), Out(start=np.zeros((64, 6), f32), check=check)])]
+
+
+@case("fast")
+def fast_functions(r):
+    x = r.uniform(-3, 3, 100).astype(f32)
+    v, p = x.astype(f64), (np.abs(x) + f32(0.01)).astype(f64)
+    wants = [np.exp(v), np.log(p), np.sin(v), v / p, np.sqrt(p), p**1.5, np.tanh(v), 1 / p]
+    rules = [(8 * ULP, 0), (4 * ULP, 2.0**-20), (0, 2.0**-20), (3 * ULP, 0), (3 * ULP, 0), (16 * ULP, 0), (2.0**-10, 0), (2 * ULP, 0)]
+    return columns("fast_functions", x, wants, f32, rules)
+
+
+@case("fast")
+def cached(r):
+    x = r.normal(size=32).astype(f32)
+    return [Launch("cached", 1, 32, [In(x), Out(np.concatenate([x + x] * 3))])]
+
+
+@case("fast")
+def spaces(r):
+    x, t = r.integers(0, 100, 32).astype(i32), np.arange(32)
+    value = np.where(t & 1, 100 + t, np.where(t >> 1 & 1, 5, x)) + 1
+    return [Launch("spaces", 1, 32, [In(x), Out((value * 16 + np.where(t & 1, 1, 2) + 4).astype(i32))])]
+
+
+@case("fast")
+def half_tanh(r):
+    x = r.uniform(-3, 3, (32, 2)).astype(f16)
+    want = np.concatenate([np.tanh(x.astype(f64)), np.exp2(x.astype(f64))])
+    return [Launch("half_tanh", 1, 32, [In(x), Out(want, f16, rel=2.0**-10, abs=2.0**-13)])]

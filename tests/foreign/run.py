@@ -40,7 +40,7 @@ def without_partner(paths, refused):
     kernels, taken = set(), set()
     for (file, arch), path in paths.items():
         with open(path) as f:
-            here = {(file, name) for name in re.findall(r"\.entry (\w+)", f.read())}
+            here = {(file, name) for name in re.findall(r"\.entry ([a-z]\w*)", f.read())}
         kernels |= here
         taken |= here if (file, arch) not in refused else set()
     tested = {(file, kernel) for file, name, _, _ in case.cases for kernel in case.launched(name)}

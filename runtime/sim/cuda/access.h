@@ -42,8 +42,7 @@ void kcsim_access_locate(kcsim_access *access);
 /* The race rules of shared memory, and between blocks of global memory, and copies in flight, for
  * lanes of access->mask. */
 void kcsim_access_race(kcsim_access *access);
-/* A strong access to shared memory releases or acquires; kernels in which that orders nothing have no
- * flags. */
+/* A strong access to shared memory releases or acquires. Only for blocks that have flags. */
 void kcsim_flags_pass(kcsim_access *access); /* flags.c */
 /* Counts sectors or wavefronts. */
 void kcsim_access_count(kcsim_access *access); /* traffic.c */

@@ -166,7 +166,7 @@ typedef struct kcsim_code {
     bool partial_barriers;    /* barriers that not all threads of the block take part in */
     bool copies;              /* asynchronous copies to shared memory */
     bool orders; /* by more than the block's barriers: mbarriers, the cluster's barrier */
-    bool flags;  /* strong accesses to shared memory order warps: they say so, or there are fences */
+    bool flags; /* strong accesses to shared memory order warps: they say so, or by fences */
     bool strong_shared, fences;
     bool mbarriers;
     bool uses_shared_window; /* addresses of shared memory may appear as generic ones */

@@ -6,7 +6,8 @@
  *     A, 8 rows       register r: row g, columns 4E * r + E * t + 0..E-1
  *     B, 8 columns    register r: rows 4E * r + E * t + 0..E-1, column g
  *     C and D         elements 0 1: row g; 2 3: row g + 8; columns 2t and 2t+1
- * with E elements in a register: of 32 bits 8 of 4, 4 of 8, 2 of 16, 1 tf32 or 32 single bits; 1 f64. */
+ * with E elements in a register: of 32 bits 8 of 4, 4 of 8, 2 of 16, 1 tf32 or 32 single bits;
+ * 1 f64. */
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* wmma: matrices in fragments whose layout is nobody's business but this machine's.
  *
- * A fragment holds the matrix's elements in the order of memory (accumulators: row by row), spread over
- * a register of all lanes, then over the next one. Fragments of f16 have room for more than their
+ * A fragment holds the matrix's elements in the order of memory (accumulators: row by row), spread
+ * over a register of all lanes, then over the next one. Fragments of f16 have room for more than their
  * matrix; the registers left over repeat it, so that arithmetic on all of them stays consistent. */
 #include <math.h>
 #include <string.h>
@@ -60,7 +60,8 @@ static void load_piece(const kcsim_access *access, const piece *at, uint8_t *val
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         memcpy(values + lane * access->insn->bytes + at->first, kcsim_host(access, lane), at->size);
         for (uint32_t i = 0; access->shadowed >> lane & 1 && i < at->size; i++)
-            if (!kcsim_marks(access, lane)[i]) bits[lane] &= ~((uint64_t)0xff << 8 * (at->first + i));
+            if (!kcsim_marks(access, lane)[i])
+                bits[lane] &= ~((uint64_t)0xff << 8 * (at->first + i));
     }
 }
 

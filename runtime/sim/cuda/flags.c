@@ -1,6 +1,6 @@
-/* Words of shared memory through which warps order each other: what an atomic or a strong store of one
- * releases, an atomic or a strong load of another acquires. An atomic adds to what was released before
- * it (a release sequence), a store replaces it. Each such word has a clock (order.c). */
+/* Words of shared memory through which warps order each other: what an atomic or a strong store of
+ * one releases, an atomic or a strong load of another acquires. An atomic adds to what was released
+ * before it (a release sequence), a store replaces it. Each such word has a clock (order.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +69,8 @@ void kcsim_flags_pass(kcsim_access *access) {
         }
         if (reads) kcsim_order_acquire(warp, clock, !acquires);
         if (writes && !reads) memset(clock, 0, flags->clock_count * sizeof *clock);
-        if (writes) kcsim_order_join(clock, releases ? warp->time : warp->fenced, flags->clock_count);
+        const uint32_t *released = releases ? warp->time : warp->fenced;
+        if (writes) kcsim_order_join(clock, released, flags->clock_count);
     }
     if (writes && releases) warp->time[warp->id]++;
 }

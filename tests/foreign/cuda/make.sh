@@ -7,9 +7,10 @@ NVCC=${NVCC:-nvcc}
 mkdir -p ../ptx
 [ $# -gt 0 ] || set -- *.cu
 for source in "$@"; do
-    for arch in $(sed -n '1s/.*\[\(.*\)\].*/\1/p' "$source" | grep . || echo "sm_75 sm_80 sm_89 sm_90a"); do
+    flags=$(sed -n '1s/^.*[Ww]ith \(-[a-z_]*\).*/\1/p' "$source") # "With -use_fast_math"
+    for arch in sm_75 sm_80 sm_89 sm_90a; do
         out=../ptx/${source%.cu}.$arch.ptx
-        "$NVCC" -std=c++17 -O3 -ptx -arch="$arch" -o "$out.raw" "$source"
+        "$NVCC" -std=c++17 -O3 $flags -ptx -arch="$arch" -o "$out.raw" "$source"
         sed -e 's:[ \t]*//.*$::' -e '/^[ \t]*$/d' "$out.raw" > "$out"
         rm "$out.raw"
     done

@@ -1,4 +1,4 @@
-// [sm_75 sm_80 sm_89 sm_90a] cuda_pipeline.h: copies to shared memory behind the computation (plain ones on sm_75).
+// cuda_pipeline.h: copies to shared memory behind the computation (plain ones on sm_75).
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>
