@@ -281,6 +281,7 @@ static bool decode_wmma_move(kcsim_decoder *decoder, bool is_store) {
 }
 
 bool kcsim_decode_matrix(kcsim_decoder *decoder) {
+    decoder->insn->e = kcsim_decode_constant(decoder, UINT32_MAX, 4); /* the lanes that take part */
     switch (ptx_ops[decoder->statement->op].family) {
     case PTX_FAMILY_LDMATRIX: return decode_matrix_move(decoder, false);
     case PTX_FAMILY_STMATRIX: return decode_matrix_move(decoder, true);

@@ -111,6 +111,26 @@ static void do_together(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask)
     warp->pc++;
 }
 
+/* Matrices are the whole warp's: every lane is here, at once. */
+static void do_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    bool guarded = mask != warp->mask;
+    if (!guarded && mask != UINT32_MAX && !kcsim_warp_gather(warp, insn)) return;
+    if (!guarded) mask = warp->mask;
+    if (mask != UINT32_MAX)
+        kcsim_report_divergence(warp, warp->pc, mask, "all lanes of the warp execute this at once");
+    switch (insn->kind) {
+    case KCSIM_DO_LOAD_MATRIX: kcsim_do_load_matrix(warp, insn, mask); break;
+    case KCSIM_DO_STORE_MATRIX: kcsim_do_store_matrix(warp, insn, mask); break;
+    case KCSIM_DO_MOVE_MATRIX: kcsim_do_move_matrix(warp, insn, mask); break;
+    case KCSIM_DO_MMA: kcsim_do_mma(warp, insn, mask); break;
+    case KCSIM_DO_WMMA_LOAD: kcsim_do_wmma_load(warp, insn, mask); break;
+    case KCSIM_DO_WMMA_STORE: kcsim_do_wmma_store(warp, insn, mask); break;
+    case KCSIM_DO_WMMA: kcsim_do_wmma(warp, insn, mask); break;
+    default: break;
+    }
+    warp->pc++;
+}
+
 static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     switch (insn->kind) {
     case KCSIM_DO_CARRY: kcsim_do_carry(warp, insn, mask); break;
@@ -133,13 +153,6 @@ static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_FENCE: kcsim_order_fence(warp); break;
     case KCSIM_DO_MBARRIER: kcsim_do_mbarrier(warp, insn, mask); break;
     case KCSIM_DO_ACTIVE_MASK: do_active_mask(warp, insn, mask); break;
-    case KCSIM_DO_LOAD_MATRIX: kcsim_do_load_matrix(warp, insn, mask); break;
-    case KCSIM_DO_STORE_MATRIX: kcsim_do_store_matrix(warp, insn, mask); break;
-    case KCSIM_DO_MOVE_MATRIX: kcsim_do_move_matrix(warp, insn, mask); break;
-    case KCSIM_DO_MMA: kcsim_do_mma(warp, insn, mask); break;
-    case KCSIM_DO_WMMA_LOAD: kcsim_do_wmma_load(warp, insn, mask); break;
-    case KCSIM_DO_WMMA_STORE: kcsim_do_wmma_store(warp, insn, mask); break;
-    case KCSIM_DO_WMMA: kcsim_do_wmma(warp, insn, mask); break;
     default: break;
     }
 }
@@ -177,6 +190,13 @@ static inline void step(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
     case KCSIM_DO_MATCH:
     case KCSIM_DO_REDUCE:
     case KCSIM_DO_ELECT: do_together(warp, insn, mask); return;
+    case KCSIM_DO_LOAD_MATRIX:
+    case KCSIM_DO_STORE_MATRIX:
+    case KCSIM_DO_MOVE_MATRIX:
+    case KCSIM_DO_MMA:
+    case KCSIM_DO_WMMA_LOAD:
+    case KCSIM_DO_WMMA_STORE:
+    case KCSIM_DO_WMMA: do_matrix(warp, insn, mask); return;
     default: do_rest(warp, insn, mask); break;
     }
     warp->pc++;

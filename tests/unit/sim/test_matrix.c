@@ -90,6 +90,21 @@ static void test_fragments(void **state) {
     expect(PTX_KERNEL("mov.b32 %r1, 0;\nwmma.store.d.sync.aligned.col.m8n32k16.global.f16 [%d0], {%r1, %r1, %r1, %r1};"), NULL, NULL);
 }
 
+/* The whole warp, at once: lanes that part meet first, and those that are gone are missed. */
+static void test_whole_warps(void **state) {
+    static const char mma[] = PTX_KERNEL("setp.lt.u32 %p1, %r0, 8;\nmov.b32 %r1, 0;\n@%p1 bra meet;\nmov.b32 %r1, 1;\nmeet:\n"
+                                         "movmatrix.sync.aligned.m8n8.trans.b16 %r2, %r1;\nst.global.b32 [%d2], %r2;");
+    (void)state;
+    expect(mma, NULL, NULL);
+    expect(PTX_KERNEL("setp.lt.u32 %p1, %r0, 8;\n@%p1 bra end;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r2, %r0;\nend:"),
+           "barrier_divergence", "all lanes of the warp");
+    expect(PTX_KERNEL("setp.lt.u32 %p1, %r0, 8;\n@%p1 movmatrix.sync.aligned.m8n8.trans.b16 %r2, %r0;"), "barrier_divergence",
+           "all lanes of the warp");
+    expect(PTX_KERNEL("setp.lt.u32 %p1, %r0, 99;\n@!%p1 movmatrix.sync.aligned.m8n8.trans.b16 %r2, %r0;"), NULL, NULL);
+    expect(PTX_KERNEL("setp.lt.u32 %p1, %r0, 8;\n@%p1 bra other;\n" LOAD_A "[%d1], 16;\nbra end;\nother:\n" LOAD_A "[%d1], 16;\nend:"),
+           "barrier_divergence", "wait for lanes");
+}
+
 /* Row by row in, column by column out: a transposition, of two-byte elements. */
 static void test_layouts(void **state) {
     (void)state;
@@ -111,6 +126,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_f64),       cmocka_unit_test(test_integer_limits), cmocka_unit_test(test_fp8),
         cmocka_unit_test(test_fragments), cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_whole_warps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
