@@ -37,5 +37,10 @@ check rmsnorm rmsnorm --input x=1000x4096:normal --input scale=4096:uniform
 check linear_gelu linear_gelu --input x=300x512:normal --input w=512x384:normal --input b=384:uniform --input alpha=0.1
 check mlp block --input x=300x256:normal --input w1=256x512:uniform --input b1=512:uniform --input w2=512x256:uniform \
     --input b2=256:uniform --input scale=256:uniform --input bias=256:uniform
+if [ "${device%:*}" = cuda ]; then # kernels that nvcc and Triton compiled
+    /usr/bin/python3 tests/foreign/run.py --gpu libcuda.so.1 > "$OUT/foreign"
+    passed=$((passed + $(grep -c '^ok ' "$OUT/foreign"))) failed=$((failed + $(grep -c '^not ok ' "$OUT/foreign")))
+    grep '^not ok ' "$OUT/foreign"
+fi
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Runs kernels that other compilers made on the simulator and compares with NumPy.
 
-    run.py BUILD [--arch sm_80,...] [--seeds N] [--case TEXT] [-v]
+    run.py BUILD [--arch sm_80,...] [--file TEXT] [--case TEXT] [--seeds N] [-v]
+    run.py --gpu libcuda.so.1      the same on a GPU
 
 Prints "ok FILE.ARCH KERNEL" or "not ok ...": wrong answers, findings, refusals. refused.txt names the modules that the
 simulator refuses and what it must say; a line that no longer holds is a failure.
@@ -82,14 +83,16 @@ def run_module(file, arch, path, args, report):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("build")
+    parser.add_argument("build", nargs="?", default="build")
+    parser.add_argument("--gpu")
     parser.add_argument("--arch", default="")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--file", default="")
     parser.add_argument("--case", default="")
     parser.add_argument("-v", action="store_true")
     args = parser.parse_args()
-    args.driver = sim.Driver(os.path.abspath(args.build))
+    library = args.gpu or os.path.abspath(args.build) + "/lib/libkcsim_cuda.so"
+    args.driver = sim.Driver(library, is_gpu=args.gpu is not None)
     failures = 0
 
     def report(name, wrong, seconds):
@@ -97,11 +100,11 @@ def main():
         failures += wrong != ""
         print(f"{'not ok' if wrong else 'ok'} {name}{': ' + wrong if wrong else ''}{f' ({seconds:.2f} s)' if args.v else ''}", flush=True)
 
-    paths, refused = modules(), refusals()
-    for file, name in without_partner(paths, refused):
+    paths, refused = modules(), {} if args.gpu else refusals()
+    for file, name in without_partner(paths, refusals()):
         report(f"{file} {name}", "a kernel without a case, or a case without a kernel", 0)
     for (file, arch), path in paths.items():
-        if (args.arch and arch not in args.arch.split(",")) or args.file not in file:
+        if (args.arch and arch not in args.arch.split(",")) or args.file not in file or not args.driver.takes(arch):
             continue
         try:
             with open(path) as f:

@@ -1,9 +1,10 @@
-"""The simulator through the CUDA driver interface, by ctypes: devices, modules, memory, launches, findings."""
+"""The simulator, or a GPU, through the CUDA driver interface, by ctypes: devices, modules, memory, launches, findings."""
 import ctypes as c, json
 import numpy as np
 
 JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES = 5, 6
 MAX_DYNAMIC_SHARED = 8
+CAPABILITY_MAJOR, CAPABILITY_MINOR = 75, 76
 
 
 class Refused(Exception):
@@ -15,10 +16,11 @@ class Failed(Exception):
 
 
 class Driver:
-    def __init__(self, build):
-        self.lib = c.CDLL(f"{build}/lib/libkcsim_cuda.so")
-        self.lib.kcsim_report_json.restype = self.lib.kcsim_fault_text.restype = c.c_void_p
-        self.lib.kcsim_set_seed.argtypes = [c.c_uint64]
+    def __init__(self, library, is_gpu=False):
+        self.lib, self.is_gpu = c.CDLL(library), is_gpu
+        if not is_gpu:
+            self.lib.kcsim_report_json.restype = self.lib.kcsim_fault_text.restype = c.c_void_p
+            self.lib.kcsim_set_seed.argtypes = [c.c_uint64]
         self.call("cuInit", 0)
 
     def call(self, name, *args):
@@ -29,7 +31,18 @@ class Driver:
             raise Failed(f"{name}: {text.value.decode() if text.value else status}")
 
     def set_seed(self, seed):
-        self.lib.kcsim_set_seed(seed)
+        if not self.is_gpu:
+            self.lib.kcsim_set_seed(seed)
+
+    def takes(self, arch):
+        """A GPU runs what is made for it or, without suffix, for an older one. The simulator has them all."""
+        if not self.is_gpu:
+            return True
+        have = [c.c_int(), c.c_int()]
+        for value, attribute in zip(have, (CAPABILITY_MAJOR, CAPABILITY_MINOR)):
+            self.call("cuDeviceGetAttribute", c.byref(value), attribute, 0)
+        mine, wanted = have[0].value * 10 + have[1].value, int(arch[3:].rstrip("af"))
+        return wanted <= mine if arch[-1].isdigit() else wanted == mine
 
 
 class Device:
@@ -37,7 +50,7 @@ class Device:
 
     def __init__(self, driver, arch, ptx):
         self.driver, self.arch, self.held = driver, arch, []
-        self.ordinal = driver.lib.kcsim_device_for_arch(arch.encode())
+        self.ordinal = 0 if driver.is_gpu else driver.lib.kcsim_device_for_arch(arch.encode())
         assert self.ordinal >= 0, arch
         self.context = c.c_void_p()
         driver.call("cuDevicePrimaryCtxRetain", c.byref(self.context), self.ordinal)
@@ -98,11 +111,14 @@ class Device:
         self.driver.call("cuCtxSynchronize")
 
     def text(self, name):
+        if self.driver.is_gpu:
+            return ""
         pointer = getattr(self.driver.lib, name)(self.ordinal)
         return c.string_at(pointer).decode() if pointer else ""
 
     def findings(self):
-        return [f for k in json.loads(self.text("kcsim_report_json"))["kernels"] for f in k["findings"]]
+        return [] if self.driver.is_gpu else [f for k in json.loads(self.text("kcsim_report_json"))["kernels"] for f in k["findings"]]
 
     def forget(self):
-        self.driver.lib.kcsim_report_reset(self.ordinal)
+        if not self.driver.is_gpu:
+            self.driver.lib.kcsim_report_reset(self.ordinal)
