@@ -1,4 +1,5 @@
 #include "runtime/sim/cuda/access.h"
+#include "runtime/sim/cuda/wgmma.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -402,5 +403,6 @@ void kcsim_access_race(kcsim_access *access) {
         access->insn->kind != KCSIM_DO_MBARRIER)
         find_mbarriers(access);
     uint32_t racing = racing_lanes(access);
+    if (access->home->wgmma) kcsim_wgmma_touch(access);
     if (access->home->copies) find_copies(access, access->mask & ~racing);
 }

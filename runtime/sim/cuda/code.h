@@ -69,7 +69,11 @@ typedef enum kcsim_kind {
     KCSIM_DO_MMA,
     KCSIM_DO_WMMA_LOAD, /* decode_matrix.c says what the fields hold */
     KCSIM_DO_WMMA_STORE,
-    KCSIM_DO_WMMA
+    KCSIM_DO_WMMA,
+    KCSIM_DO_WGMMA, /* list: D, then A where it is in registers; a, b: descriptors; c: scale-d */
+    KCSIM_DO_WGMMA_FENCE,
+    KCSIM_DO_WGMMA_GROUP, /* commit (imm < 0), or wait until imm groups are left */
+    KCSIM_DO_PROXY_FENCE
 } kcsim_kind;
 
 /* What an mbarrier instruction does; kcsim_insn.extend is .expect_tx of an arrival. */
@@ -130,6 +134,7 @@ typedef struct kcsim_insn {
         kcsim_lane_fn lanes;
         kcsim_compare_fn compare;
         const kcsim_conversion *conversion;
+        const struct kcsim_wgmma_form *wgmma; /* wgmma.h */
     } fn;
     /* Beside the kernel: halves are flushed before and after; results are saturated after; and in
      * mixed precision the first operands are widened before (`widened` of them). */
@@ -164,6 +169,7 @@ typedef struct kcsim_code {
     bool talks_across_blocks; /* atomics or polling on global memory: blocks run in one fixed order
                                */
     bool partial_barriers;    /* barriers that not all threads of the block take part in */
+    bool wgmma;               /* warpgroups multiply matrices */
     bool copies;              /* asynchronous copies to shared memory */
     bool orders; /* by more than the block's barriers: mbarriers, the cluster's barrier */
     bool flags; /* strong accesses to shared memory order warps: they say so, or by fences */

@@ -76,6 +76,7 @@ bool kcsim_decode_control(kcsim_decoder *decoder); /* decode_control.c: branches
 
 /* ---- decode_matrix.c: tensor cores ---- */
 bool kcsim_decode_matrix(kcsim_decoder *decoder);
+bool kcsim_decode_wgmma(kcsim_decoder *decoder); /* decode_wgmma.c */
 typedef struct kcsim_extent {
     uint32_t m, n, k;
 } kcsim_extent;

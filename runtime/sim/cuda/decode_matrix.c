@@ -290,6 +290,6 @@ bool kcsim_decode_matrix(kcsim_decoder *decoder) {
     case PTX_FAMILY_WMMA_LOAD: return decode_wmma_move(decoder, false);
     case PTX_FAMILY_WMMA_STORE: return decode_wmma_move(decoder, true);
     case PTX_FAMILY_WMMA: return decode_wmma(decoder);
-    default: return kcsim_decode_cluster(decoder);
+    default: return kcsim_decode_wgmma(decoder);
     }
 }

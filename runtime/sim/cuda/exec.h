@@ -89,6 +89,7 @@ typedef struct kcsim_block {
     uint8_t *shared, *shared_defined;
     uint8_t *local, *local_defined;
     struct kcsim_race *race;
+    struct kcsim_wgmma *wgmma;         /* NULL: the kernel has none */
     struct kcsim_copies *copies;       /* NULL: not looked for */
     struct kcsim_flags *flags;   /* NULL: shared memory orders nothing */
     uint32_t *clocks;                  /* of all warps: what their `time` points into */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "runtime/sim/cuda/mbarrier.h"
+#include "runtime/sim/cuda/wgmma.h"
 
 #define QUIET_STEPS                                                                                \
     ((uint64_t)1                                                                                   \
@@ -63,6 +64,11 @@ static bool create_checks(kcsim_block *block) {
     if (code->flags && launch->check_race) {
         block->flags = kcsim_flags_create(launch->shared_bytes, launch->clock_count);
         made &= block->flags != NULL;
+    }
+    if (code->wgmma) {
+        block->wgmma =
+            kcsim_wgmma_create(launch->shared_bytes, block->warp_count, code->slot_count);
+        made &= block->wgmma != NULL;
     }
     if (code->mbarriers) {
         block->mbarriers = kcsim_mbarriers_create(launch->shared_bytes, launch->clock_count);
@@ -138,6 +144,7 @@ void kcsim_block_destroy(kcsim_block *block) {
     free(block->local_defined);
     kcsim_race_destroy(block->race);
     kcsim_copies_destroy(block->copies);
+    kcsim_wgmma_destroy(block->wgmma);
     kcsim_mbarriers_destroy(block->mbarriers);
     kcsim_flags_destroy(block->flags);
     free(block->clocks);
@@ -189,6 +196,7 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     }
     kcsim_race_reset(block->race);
     kcsim_copies_reset(block->copies);
+    kcsim_wgmma_reset(block->wgmma);
     kcsim_mbarriers_reset(block->mbarriers);
     kcsim_flags_reset(block->flags);
     if (block->visits) memset(block->visits, 0, launch->clock_count * sizeof *block->visits);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/sim/cuda/exec.h"
+#include "runtime/sim/cuda/wgmma.h"
 
 /* ---- groups ---- */
 
@@ -361,6 +362,7 @@ void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask) {
     warp->live &= ~mask;
     block->live_threads -= (uint32_t)__builtin_popcount(mask);
     block->changes++;
+    if (block->wgmma && !warp->live) kcsim_wgmma_leave(warp, mask);
     add_ready(warp, warp->pc + 1, rest);
     warp->mask = 0;
     check_barriers(block);

@@ -1,17 +1,10 @@
 /* Tensor-core instructions of whole warps: ldmatrix, stmatrix, movmatrix, mma.sync.
  *
- * Where elements live (lane = 4 * g + t):
- *     8x8 matrix of 16-bit elements   lane holds row g, columns 2t and 2t+1
- *     A, 16 rows      register r: row g + 8 * (r & 1), columns 4E * (r >> 1) + E * t + 0..E-1
- *     A, 8 rows       register r: row g, columns 4E * r + E * t + 0..E-1
- *     B, 8 columns    register r: rows 4E * r + E * t + 0..E-1, column g
- *     C and D         elements 0 1: row g; 2 3: row g + 8; columns 2t and 2t+1
- * with E elements in a register: of 32 bits 8 of 4, 4 of 8, 2 of 16, 1 tf32 or 32 single bits;
- * 1 f64. */
-#include <math.h>
+ * An 8x8 matrix of 16-bit elements: lane 4 * g + t holds row g, columns 2t and 2t+1. */
 #include <string.h>
 
 #include "runtime/sim/cuda/access.h"
+#include "runtime/sim/cuda/tensor.h"
 
 /* ---- moving matrices ---- */
 
@@ -118,180 +111,22 @@ double kcsim_matrix_element(ptx_type type, uint64_t bits) {
     }
 }
 
-static double half_of(uint32_t bits) {
-    uint32_t word = (bits & 0x7fff) << 13;
-    float value;
-    if ((bits & 0x7c00) == 0x7c00) word |= 0x7f800000; /* infinities and NaN */
-    memcpy(&value, &word, sizeof value);
-    if ((bits & 0x7c00) != 0x7c00) value *= 0x1p112f;
-    return bits & 0x8000 ? -value : value;
-}
-
-static double single_of(uint32_t word) {
-    float value;
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
-
-/* The numbers in a register; the usual types without a detour. */
-static void unpack(ptx_type type, uint64_t word, uint32_t count, uint32_t bits, double *out) {
-    uint32_t low = (uint32_t)word;
-    switch (type) {
-    case PTX_F16:
-        out[0] = half_of(low & 0xffff);
-        out[1] = half_of(low >> 16);
-        break;
-    case PTX_BF16:
-        out[0] = single_of(low << 16);
-        out[1] = single_of(low & 0xffff0000);
-        break;
-    case PTX_TF32: out[0] = single_of(low & 0xffffe000); break;
-    case PTX_S8:
-        for (uint32_t i = 0; i < 4; i++) out[i] = (int8_t)(low >> 8 * i);
-        break;
-    default:
-        for (uint32_t i = 0; i < count; i++) out[i] = kcsim_matrix_element(type, word >> bits * i);
-    }
-}
-
-typedef struct mma_tiles {
-    double a[16][64], b[64][8], d[16][8];
-    bool row_defined[16], column_defined[8];
-    uint32_t start_defined[4]; /* lanes, by register of C */
-} mma_tiles;
-
-static uint64_t word_of(const kcsim_warp *warp, kcsim_ref ref, uint32_t lane, uint32_t bytes) {
-    uint64_t word = 0;
-    memcpy(&word, (const uint8_t *)kcsim_at(warp, ref) + lane * bytes, bytes == 4 ? 4 : 8);
-    return word;
-}
-
-static void load_tiles(const kcsim_warp *warp, const kcsim_insn *insn, kcsim_mma_shape shape,
-                       mma_tiles *tiles) {
-    ptx_type a_type = insn->source->types[1], b_type = insn->source->types[2];
-    uint32_t bits = shape.bits % 64, each = shape.elements, halves = shape.m / 16;
-    const kcsim_ref *a = insn->list + shape.d_registers, *b = a + shape.a_registers;
-    memset(tiles->row_defined, 1, sizeof tiles->row_defined);
-    memset(tiles->column_defined, 1, sizeof tiles->column_defined);
-    for (uint32_t lane = 0; lane < 32; lane++) {
-        uint32_t g = lane / 4, t = lane % 4;
-        for (uint32_t r = 0; r < shape.a_registers; r++) {
-            uint32_t row = g + 8 * (r & halves);
-            tiles->row_defined[row] &= warp->full[a[r].slot] >> lane & 1;
-            unpack(a_type, word_of(warp, a[r], lane, shape.bytes), each, bits,
-                   &tiles->a[row][4 * each * (r >> halves) + each * t]);
-        }
-        for (uint32_t r = 0; r < shape.b_registers; r++) {
-            double column[8];
-            tiles->column_defined[g] &= warp->full[b[r].slot] >> lane & 1;
-            unpack(b_type, word_of(warp, b[r], lane, shape.bytes), each, bits, column);
-            for (uint32_t i = 0; i < each; i++)
-                tiles->b[4 * each * r + each * t + i][g] = column[i];
-        }
-    }
-}
-
-/* A register of C and D holds elements r * each and on, each being 1 or, of f16, 2. */
-static void load_sums(const kcsim_warp *warp, const kcsim_insn *insn, kcsim_mma_shape shape,
-                      mma_tiles *tiles) {
-    const kcsim_ref *c = insn->list + shape.d_registers + shape.a_registers + shape.b_registers;
-    ptx_type type = insn->source->types[0];
-    uint32_t each = shape.m / 4 / shape.d_registers;
-    for (uint32_t r = 0; r < shape.d_registers; r++) {
-        tiles->start_defined[r] = warp->full[c[r].slot];
-        for (uint32_t lane = 0; lane < 32; lane++) {
-            double values[2];
-            uint32_t n = r * each, row = lane / 4 + 8 * (n >> 1), column = 2 * (lane % 4) + (n & 1);
-            uint64_t word = word_of(warp, c[r], lane, shape.bytes);
-            if (type == PTX_F32) values[0] = single_of((uint32_t)word);
-            else unpack(type, word, each, 16, values);
-            for (uint32_t i = 0; i < each; i++)
-                tiles->d[row][column + i] = values[i];
-        }
-    }
-}
-
-static void count_bits(mma_tiles *tiles, uint32_t rows, uint32_t k, ptx_modifier product) {
-    for (uint32_t row = 0; row < rows; row++)
-        for (uint32_t column = 0; column < 8; column++)
-            for (uint32_t i = 0; i < k; i++) {
-                uint32_t a = (uint32_t)tiles->a[row][i], b = (uint32_t)tiles->b[i][column];
-                uint32_t both = product == PTX_M_XOR ? a ^ b : a & b;
-                tiles->d[row][column] += __builtin_popcount(both);
-            }
-}
-
-static void add_fused(mma_tiles *tiles, uint32_t rows, uint32_t k) {
-    for (uint32_t row = 0; row < rows; row++)
-        for (uint32_t column = 0; column < 8; column++)
-            for (uint32_t i = 0; i < k; i++)
-                tiles->d[row][column] =
-                    fma(tiles->a[row][i], tiles->b[i][column], tiles->d[row][column]);
-}
-
-static void add_products(mma_tiles *tiles, uint32_t rows, uint32_t k) {
-    for (uint32_t row = 0; row < rows; row++) {
-        double sums[8];
-        memcpy(sums, tiles->d[row], sizeof sums);
-        for (uint32_t i = 0; i < k; i++)
-            for (uint32_t column = 0; column < 8; column++)
-                sums[column] += tiles->a[row][i] * tiles->b[i][column];
-        memcpy(tiles->d[row], sums, sizeof sums);
-    }
-}
-
-/* Products of f64 are added one after the other by fma. Of the others they are exact and their sum
- * is rounded once: at least as good as any order the hardware takes. */
-static void multiply(mma_tiles *tiles, const ptx_statement *statement, kcsim_mma_shape shape) {
-    if (statement->types[1] == PTX_B1)
-        count_bits(tiles, shape.m, shape.k, ptx_has(statement, PTX_GROUP_ATOMIC));
-    else if (statement->types[0] == PTX_F64) add_fused(tiles, shape.m, shape.k);
-    else add_products(tiles, shape.m, shape.k);
-}
-
-/* Integer sums wrap, or with .satfinite stop at the limits. */
-static uint64_t pack(ptx_type type, double sum, bool saturate) {
-    if (type == PTX_F32) {
-        float value = (float)sum;
-        uint32_t word;
-        memcpy(&word, &value, sizeof word);
-        return isnan(value) ? 0x7fffffff : word;
-    }
-    if (type != PTX_S32) return kcsim_encode(type, sum, PTX_M_RN);
-    if (saturate) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
-    return (uint32_t)(int64_t)sum;
-}
-
-static void put_sums(kcsim_warp *warp, const kcsim_insn *insn, kcsim_mma_shape shape,
-                     const mma_tiles *tiles, uint32_t r, uint32_t mask) {
-    uint32_t each = shape.m / 4 / shape.d_registers, defined = tiles->start_defined[r];
-    bool saturate = ptx_has(insn->source, PTX_GROUP_SAT);
-    uint8_t result[32 * 8];
-    for (uint32_t lane = 0; lane < 32; lane++) {
-        uint32_t n = r * each, row = lane / 4 + 8 * (n >> 1), column = 2 * (lane % 4) + (n & 1);
-        uint64_t word = 0;
-        for (uint32_t i = 0; i < each; i++) {
-            word |= pack(insn->source->types[0], tiles->d[row][column + i], saturate) << 16 * i;
-            if (!tiles->row_defined[row] || !tiles->column_defined[column + i])
-                defined &= ~(1u << lane);
-        }
-        memcpy(result + lane * shape.bytes, &word, shape.bytes == 4 ? 4 : 8);
-    }
-    kcsim_put(warp, insn->list[r], result, shape.bytes, mask);
-    if (!warp->block->launch->track) return;
-    kcsim_set_defined(warp, insn->list[r], mask, defined);
-    for (uint32_t rest = mask & ~defined; rest; rest &= rest - 1)
-        kcsim_set_defined_bits(warp, insn->list[r], (uint32_t)__builtin_ctz(rest), shape.bytes, 0);
-}
-
 void kcsim_do_mma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
-    kcsim_mma_shape shape = kcsim_mma_shape_of(insn->source);
-    kcsim_extent extent = kcsim_matrix_extent(insn->source);
-    mma_tiles tiles;
-    load_tiles(warp, insn, shape, &tiles);
-    load_sums(warp, insn, shape, &tiles);
-    multiply(&tiles, insn->source, shape);
-    for (uint32_t r = 0; r < shape.d_registers; r++)
-        put_sums(warp, insn, shape, &tiles, r, mask);
+    const ptx_statement *statement = insn->source;
+    kcsim_mma_shape shape = kcsim_mma_shape_of(statement);
+    const kcsim_ref *a = insn->list + shape.d_registers, *b = a + shape.a_registers;
+    bool saturate = ptx_has(statement, PTX_GROUP_SAT) != PTX_M_NONE;
+    kcsim_tile tile;
+    tile.row_undefined = tile.column_undefined = 0;
+    kcsim_tile_take_a(&tile, warp, statement->types[1], a, shape.a_registers, shape.m == 16);
+    kcsim_tile_take_b(&tile, warp, statement->types[2], b, shape.b_registers);
+    kcsim_tile_take_c(&tile, warp, statement->types[0], b + shape.b_registers, shape.d_registers);
+    if (statement->types[1] == PTX_B1)
+        kcsim_tile_count(&tile, shape.m, shape.k,
+                         ptx_has(statement, PTX_GROUP_ATOMIC) == PTX_M_XOR);
+    else kcsim_tile_multiply(&tile, shape.m, shape.k, statement->types[0] == PTX_F64);
+    kcsim_tile_give(&tile, warp, statement->types[0], saturate, insn->list, shape.d_registers,
+                    mask);
+    kcsim_extent extent = kcsim_matrix_extent(statement);
     warp->block->worker->counts.tensor_flops += 2 * extent.m * extent.n * extent.k;
 }

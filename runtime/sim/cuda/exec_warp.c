@@ -1,7 +1,7 @@
 /* The loop over instructions. */
 #include <string.h>
 
-#include "runtime/sim/cuda/exec.h"
+#include "runtime/sim/cuda/wgmma.h"
 
 static inline void do_lanes(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, bool track) {
     if (track) kcsim_define(warp, insn, mask);
@@ -106,6 +106,9 @@ static void do_together(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask)
     case KCSIM_DO_MATCH: kcsim_do_match(warp, insn, mask); break;
     case KCSIM_DO_REDUCE: kcsim_do_reduce(warp, insn, mask); break;
     case KCSIM_DO_ELECT: kcsim_do_elect(warp, insn, mask); break;
+    case KCSIM_DO_WGMMA: kcsim_do_wgmma(warp, insn, mask); break;
+    case KCSIM_DO_WGMMA_FENCE: kcsim_do_wgmma_fence(warp); break;
+    case KCSIM_DO_WGMMA_GROUP: kcsim_do_wgmma_group(warp, insn); break;
     default: break; /* bar.warp.sync: having met is all */
     }
     warp->pc++;
@@ -150,6 +153,7 @@ static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_COPY_GROUP: kcsim_do_copy_group(warp, insn, mask); break;
     case KCSIM_DO_MAP_ADDRESS: kcsim_do_map_address(warp, insn, mask); break;
     case KCSIM_DO_BLOCK_RANK: kcsim_do_block_rank(warp, insn, mask); break;
+    case KCSIM_DO_PROXY_FENCE: kcsim_do_proxy_fence(warp, insn); break;
     case KCSIM_DO_FENCE: kcsim_order_fence(warp); break;
     case KCSIM_DO_MBARRIER: kcsim_do_mbarrier(warp, insn, mask); break;
     case KCSIM_DO_ACTIVE_MASK: do_active_mask(warp, insn, mask); break;
@@ -189,6 +193,9 @@ static inline void step(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
     case KCSIM_DO_VOTE:
     case KCSIM_DO_MATCH:
     case KCSIM_DO_REDUCE:
+    case KCSIM_DO_WGMMA:
+    case KCSIM_DO_WGMMA_FENCE:
+    case KCSIM_DO_WGMMA_GROUP:
     case KCSIM_DO_ELECT: do_together(warp, insn, mask); return;
     case KCSIM_DO_LOAD_MATRIX:
     case KCSIM_DO_STORE_MATRIX:
@@ -222,6 +229,7 @@ void kcsim_warp_run(kcsim_warp *warp, uint32_t budget) {
         executed[warp->pc]++;
         threads += (uint32_t)__builtin_popcount(mask);
         left--;
+        if (block->wgmma && mask) kcsim_wgmma_watch(warp, insn, mask);
         if (mask) step(warp, insn, mask, track);
         else warp->pc++;
     }

@@ -51,7 +51,7 @@ extern const ptx_type_info ptx_types[PTX_TYPE_COUNT];
         X(TO) X(SEMANTICS) X(SCOPE) X(CACHE) X(NC) X(EVICT) X(EVICT2) X(L2HINT) X(L2PREFETCH)      \
             X(LEVEL) X(VECTOR) X(ATOMIC) X(UNI) X(ALIGNED) X(SHUFFLE) X(VOTE) X(DIRECTION) X(WRAP) \
                 X(PERMUTE) X(SHIFTAMT) X(TEST) X(SHAPE) X(MATRICES) X(TRANS) X(LAYOUT_A)           \
-                    X(LAYOUT_B) X(PROXY) X(RESTRICT) X(POPC)
+                    X(LAYOUT_B) X(PROXY) X(RESTRICT) X(POPC) X(TILE)
 
 typedef enum ptx_group {
 #define X(name) PTX_GROUP_##name,
@@ -122,7 +122,11 @@ typedef enum ptx_family {
     PTX_FAMILY_FENCE,
     PTX_FAMILY_WMMA_LOAD,
     PTX_FAMILY_WMMA_STORE,
-    PTX_FAMILY_WMMA
+    PTX_FAMILY_WMMA,
+    PTX_FAMILY_WGMMA,
+    PTX_FAMILY_WGMMA_FENCE,
+    PTX_FAMILY_WGMMA_GROUP,
+    PTX_FAMILY_PROXY_FENCE
 } ptx_family;
 
 typedef struct ptx_op_info {
@@ -256,7 +260,7 @@ typedef struct ptx_operand {
 } ptx_operand;
 
 #define PTX_NO_REGISTER UINT32_MAX
-#define PTX_MAX_OPERANDS 6
+#define PTX_MAX_OPERANDS 8
 #define PTX_MAX_TYPES 5
 
 typedef struct ptx_statement {
@@ -266,6 +270,7 @@ typedef struct ptx_statement {
     uint32_t guard; /* register, or PTX_NO_REGISTER */
     bool guard_negated;
     uint8_t type_count, operand_count;
+    uint16_t tile[3]; /* m n k of a .m64n128k16, where the op takes TILE */
     ptx_type types[PTX_MAX_TYPES];
     uint8_t modifiers[PTX_GROUP_COUNT];
     ptx_operand operands[PTX_MAX_OPERANDS];

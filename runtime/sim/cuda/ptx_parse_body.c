@@ -8,6 +8,7 @@
 #define MOST_REGISTERS 200000
 #define MOST_ELEMENTS 256
 #define MOST_DEPTH 64
+#define MOST_IN_BRACES 128 /* the accumulators of a wgmma of 64 x 256 */
 
 static void parse_operand(ptx_parser *parser, ptx_operand *operand);
 
@@ -202,12 +203,13 @@ static void parse_number(ptx_parser *parser, ptx_operand *operand) {
 /* Elements up to `close`. */
 static void parse_elements(ptx_parser *parser, ptx_operand *operand, ptx_operand_kind kind,
                            char close) {
-    ptx_operand elements[64];
+    ptx_operand elements[MOST_IN_BRACES];
     uint32_t count = 0;
     operand->kind = kind;
     while (!ptx_peek_symbol(parser, close) && parser->token.kind != PTX_TOKEN_END) {
-        if (count == 64) {
-            ptx_parser_fail(parser, parser->token.line, "more than 64 elements");
+        if (count == MOST_IN_BRACES) {
+            ptx_parser_fail(parser, parser->token.line, "more than %d elements",
+                            MOST_IN_BRACES);
             return;
         }
         if (ptx_peek_symbol(parser, '{') || ptx_peek_symbol(parser, '[') ||
@@ -294,6 +296,9 @@ static void take_modifier(ptx_parser *parser, ptx_statement *statement, const ch
         statement->types[statement->type_count++] = type;
         return;
     }
+    if (ptx_op_takes(statement->op, PTX_GROUP_TILE) &&
+        ptx_find_tile(text, length, statement->tile))
+        return;
     ptx_modifier modifier = ptx_find_modifier(statement->op, text, length, statement->modifiers, &group);
     if (modifier == PTX_M_NONE)
         ptx_parser_fail(parser, statement->line,

@@ -97,6 +97,18 @@ ptx_modifier ptx_find_modifier(ptx_op op, const char *text, size_t length, const
     return found;
 }
 
+bool ptx_find_tile(const char *text, size_t length, uint16_t tile[3]) {
+    size_t at = 0;
+    for (int part = 0; part < 3; part++) {
+        uint32_t number = 0;
+        if (at >= length || text[at++] != "mnk"[part]) return false;
+        for (; at < length && text[at] >= '0' && text[at] <= '9' && number < 1000; at++)
+            number = number * 10 + (uint32_t)(text[at] - '0');
+        tile[part] = (uint16_t)number;
+    }
+    return at == length;
+}
+
 ptx_special ptx_find_special(const char *text, size_t length) {
     for (int i = 0; i < PTX_SPECIAL_COUNT; i++)
         if (same(special_names[i], text, length)) return (ptx_special)i;

@@ -143,8 +143,9 @@ static void summarise(liveness *live) {
     for (size_t b = 0; b < live->block_count; b++)
         for (uint32_t i = live->blocks[b].first; i < live->blocks[b].end; i++) {
             ptx_statement *statement = &live->flat->statements[i];
-            visit_state state = {live, &live->blocks[b], i, statement->guard != PTX_NO_REGISTER,
-                                 false};
+            /* The accumulators of a wgmma are also read. */
+            bool keeps = statement->guard != PTX_NO_REGISTER || statement->op == PTX_OP_WGMMA;
+            visit_state state = {live, &live->blocks[b], i, keeps, false};
             kcsim_visit_registers(statement, note_use, &state);
             state.writes = true;
             kcsim_visit_registers(statement, note_use, &state);
@@ -193,6 +194,22 @@ static void widen(liveness *live) {
     }
 }
 
+/* A wgmma goes on with its registers until it has been waited for. */
+static void widen_to_waits(liveness *live) {
+    uint32_t end = (uint32_t)live->flat->count - 1;
+    for (uint32_t i = (uint32_t)live->flat->count; i-- > 0;) {
+        const ptx_statement *statement = &live->flat->statements[i];
+        if (statement->op == PTX_OP_WGMMA_WAIT) end = i;
+        if (statement->op != PTX_OP_WGMMA) continue;
+        for (uint32_t k = 0; k < 2; k++)
+            for (uint32_t e = 0; e < statement->operands[k].element_count; e++) {
+                const ptx_operand *element = &statement->operands[k].elements[e];
+                if (element->kind == PTX_OPERAND_REGISTER && live->to[element->reg] < end)
+                    live->to[element->reg] = end;
+            }
+    }
+}
+
 static bool analyse(liveness *live) {
     size_t count = live->flat->register_count;
     live->from = malloc((count + 1) * sizeof *live->from);
@@ -204,6 +221,7 @@ static bool analyse(liveness *live) {
     summarise(live);
     solve(live);
     widen(live);
+    widen_to_waits(live);
     return true;
 }
 
