@@ -1,4 +1,4 @@
-"""wmma.cu, mma.cu: tensor cores. Integers and small numbers whose sums are exact are compared bit for bit."""
+"""wmma.cu, mma.cu, wgmma.cu: tensor cores. Integers and small numbers whose sums are exact are compared bit for bit."""
 import numpy as np
 from case import In, Launch, Out, case
 
@@ -142,3 +142,76 @@ def mma_gemm(r):
     a, b = r.normal(size=(128, 80)).astype(f16), r.normal(size=(80, 64)).astype(f16)
     want = a.astype(f64) @ b.astype(f64)
     return [Launch("mma_gemm", (1, 2), 128, [In(a), In(b), Out(want, f32, abs=1e-5), i32(64), i32(80)])]
+
+
+# ---- wgmma: one warpgroup, operands in shared memory in every swizzle
+
+def wgmma_tiles(name, across):
+    def make(r):
+        a, b = (small(r, (32, 64)), small(r, (32, 64))) if across else (small(r, (64, 64)), small(r, (16, 64)))
+        want = a.T @ b if across else a @ b.T
+        return [Launch(name, 1, 128, [Out(want, f32), In(a.astype(f16)), In(b.astype(f16))])]
+
+    make.__name__ = name
+    case("wgmma", ["sm_90a"])(make)
+
+
+for _mode in ("none", "32", "64", "128"):
+    wgmma_tiles("wgmma_k_" + _mode, False)
+    wgmma_tiles("wgmma_mn_" + _mode, True)
+
+
+@case("wgmma", ["sm_90a"])
+def wgmma_registers(r):
+    a, b = small(r, (64, 16)), small(r, (16, 16))
+    product = a @ b.T
+    return [Launch("wgmma_registers", 1, 128,
+                   [Out(1 + product, f32), Out(2 - product, f32), In(a.astype(f16)), In(b.astype(f16))])]
+
+
+def wgmma_one(name, make_a, make_b, out, want=None):
+    """make: numbers, and how they are stored in 32 bytes a row."""
+    def make(r):
+        (a, stored_a), (b, stored_b) = make_a(r, 64), make_b(r, 8)
+        product = want(a, b) if want else a @ b.T
+        return [Launch(name, 1, 128, [Out(product, out), In(stored_a), In(stored_b)])]
+
+    make.__name__ = name
+    case("wgmma", ["sm_90a"])(make)
+
+
+def bytes_of(kind):
+    def make(r, rows):
+        x = r.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, (rows, 32))
+        return x.astype(f64), x.astype(kind)
+    return make
+
+
+def bits(r, rows):
+    x = r.integers(0, 2, (rows, 256))
+    return x.astype(f64), np.packbits(x.astype(np.uint8), axis=1, bitorder="little")
+
+
+def eighths(k, store):
+    def make(r, rows):
+        x = small(r, (rows, k))
+        return x, store(x)
+    return make
+
+
+def minifloat(exponents, fractions, bias):
+    """Random bits whose numbers are neither infinite nor NaN nor so far apart that a sum would be rounded."""
+    def make(r, rows):
+        exponent, fraction = r.integers(bias - 2, bias + 3, (rows, 32)), r.integers(0, 1 << fractions, (rows, 32))
+        sign = r.integers(0, 2, (rows, 32))
+        value = (1 - 2 * sign) * (1 + fraction / 2.0**fractions) * 2.0 ** (exponent - bias)
+        return value, (sign << 7 | exponent << fractions | fraction).astype(np.uint8)
+    return make
+
+
+wgmma_one("wgmma_s8", bytes_of(np.int8), bytes_of(np.int8), i32)
+wgmma_one("wgmma_u8s8", bytes_of(np.uint8), bytes_of(np.int8), i32)
+wgmma_one("wgmma_b1", bits, bits, i32)
+wgmma_one("wgmma_tf32", eighths(8, lambda x: x.astype(f32)), eighths(8, lambda x: x.astype(f32)), f32)
+wgmma_one("wgmma_bf16", eighths(16, bf16), eighths(16, bf16), f32, lambda a, b: 0 - a @ b.T)
+wgmma_one("wgmma_e5m2e4m3", minifloat(5, 2, 15), minifloat(4, 3, 7), f32)

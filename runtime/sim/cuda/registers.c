@@ -25,6 +25,7 @@ typedef struct liveness {
     uint32_t *block_at; /* statement -> block that starts there, or UINT32_MAX */
     uint64_t *sets;
     uint32_t *from, *to; /* the interval of a register; from > to: never used */
+    bool *apart;         /* a register has its slot for itself */
 } liveness;
 
 void kcsim_visit_registers(ptx_statement *statement,
@@ -194,18 +195,15 @@ static void widen(liveness *live) {
     }
 }
 
-/* A wgmma goes on with its registers until it has been waited for. */
-static void widen_to_waits(liveness *live) {
-    uint32_t end = (uint32_t)live->flat->count - 1;
-    for (uint32_t i = (uint32_t)live->flat->count; i-- > 0;) {
+/* A wgmma goes on with its registers until it has been waited for, wherever that is: none of them
+ * shares its slot. */
+static void keep_apart(liveness *live) {
+    for (size_t i = 0; i < live->flat->count; i++) {
         const ptx_statement *statement = &live->flat->statements[i];
-        if (statement->op == PTX_OP_WGMMA_WAIT) end = i;
-        if (statement->op != PTX_OP_WGMMA) continue;
-        for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t k = 0; statement->op == PTX_OP_WGMMA && k < 2; k++)
             for (uint32_t e = 0; e < statement->operands[k].element_count; e++) {
                 const ptx_operand *element = &statement->operands[k].elements[e];
-                if (element->kind == PTX_OPERAND_REGISTER && live->to[element->reg] < end)
-                    live->to[element->reg] = end;
+                if (element->kind == PTX_OPERAND_REGISTER) live->apart[element->reg] = true;
             }
     }
 }
@@ -214,14 +212,15 @@ static bool analyse(liveness *live) {
     size_t count = live->flat->register_count;
     live->from = malloc((count + 1) * sizeof *live->from);
     live->to = malloc((count + 1) * sizeof *live->to);
-    if (!live->from || !live->to) return false;
+    live->apart = calloc(count + 1, sizeof *live->apart);
+    if (!live->from || !live->to || !live->apart) return false;
     memset(live->from, 0xff, (count + 1) * sizeof *live->from);
     memset(live->to, 0, (count + 1) * sizeof *live->to);
     if (!make_blocks(live)) return false;
     summarise(live);
     solve(live);
     widen(live);
-    widen_to_waits(live);
+    keep_apart(live);
     return true;
 }
 
@@ -231,6 +230,7 @@ static void release(liveness *live) {
     free(live->block_at);
     free(live->from);
     free(live->to);
+    free(live->apart);
 }
 
 /* ---- the scan -------------------------------------------------------------------------------- */
@@ -285,15 +285,16 @@ static uint32_t add_slot(kcsim_code *code, kcsim_slot *slots, uint8_t bytes) {
     return code->slot_count++;
 }
 
-static bool scan(chains *chain, const kcsim_flat *flat, uint32_t *slot_of, kcsim_code *code,
+static bool scan(chains *chain, const liveness *live, uint32_t *slot_of, kcsim_code *code,
                  kcsim_slot *slots) {
+    const kcsim_flat *flat = live->flat;
     int words = 0, most_words = 0;
     for (size_t i = 0; i < flat->count; i++) {
         for (uint32_t reg = chain->starts[i]; reg != UINT32_MAX; reg = chain->next_start[reg]) {
             uint8_t bytes = flat->registers[reg].bytes;
             int kind = size_class(bytes);
             words += (bytes + 3) / 4;
-            slot_of[reg] = chain->free_count[kind]
+            slot_of[reg] = chain->free_count[kind] && !live->apart[reg]
                                ? chain->free_slots[kind][--chain->free_count[kind]]
                                : add_slot(code, slots, bytes);
         }
@@ -301,6 +302,7 @@ static bool scan(chains *chain, const kcsim_flat *flat, uint32_t *slot_of, kcsim
         for (uint32_t reg = chain->ends[i]; reg != UINT32_MAX; reg = chain->next_end[reg]) {
             int kind = size_class(flat->registers[reg].bytes);
             words -= (flat->registers[reg].bytes + 3) / 4;
+            if (live->apart[reg]) continue;
             if (!kcsim_array_grow((void **)&chain->free_slots[kind], chain->free_count[kind],
                                   &chain->free_capacity[kind], sizeof(uint32_t)))
                 return false;
@@ -330,7 +332,7 @@ bool kcsim_assign_slots(ptx_module *module, const kcsim_flat *flat, uint32_t *sl
     chains chain = {0};
     bool done = true;
     if (!analyse(&live)) one_slot_each(flat, slot_of, code, slots);
-    else done = make_chains(&chain, &live) && scan(&chain, flat, slot_of, code, slots);
+    else done = make_chains(&chain, &live) && scan(&chain, &live, slot_of, code, slots);
     free_chains(&chain);
     release(&live);
     /* The assembler needs a few more for addresses and allocates eight at a time. */

@@ -133,7 +133,12 @@ void kcsim_wgmma_watch(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
         if (i < written) write_register(warp, insn, insn->list[i].slot, mask);
         else read_register(warp, insn, insn->list[i].slot, mask);
     }
+    /* Compilers copy registers behind the fence; the assembler makes one register of them. */
+    const warp_state *state = &warp->block->wgmma->states[warp->index];
+    bool copies = insn->kind == KCSIM_DO_MOVE && insn->a.slot;
+    bool dirty = !copies || state->slots[insn->a.slot].dirty;
     write_register(warp, insn, insn->d.slot, mask);
+    state->slots[insn->d.slot].dirty = dirty;
 }
 
 void kcsim_do_wgmma_fence(kcsim_warp *warp) {
