@@ -187,7 +187,7 @@ def bytes_of(kind):
     return make
 
 
-def bits(r, rows):
+def random_bits(r, rows):
     x = r.integers(0, 2, (rows, 256))
     return x.astype(f64), np.packbits(x.astype(np.uint8), axis=1, bitorder="little")
 
@@ -211,7 +211,7 @@ def minifloat(exponents, fractions, bias):
 
 wgmma_one("wgmma_s8", bytes_of(np.int8), bytes_of(np.int8), i32)
 wgmma_one("wgmma_u8s8", bytes_of(np.uint8), bytes_of(np.int8), i32)
-wgmma_one("wgmma_b1", bits, bits, i32)
+wgmma_one("wgmma_b1", random_bits, random_bits, i32)
 wgmma_one("wgmma_tf32", eighths(8, lambda x: x.astype(f32)), eighths(8, lambda x: x.astype(f32)), f32)
 wgmma_one("wgmma_bf16", eighths(16, bf16), eighths(16, bf16), f32, lambda a, b: 0 - a @ b.T)
 wgmma_one("wgmma_e5m2e4m3", minifloat(5, 2, 15), minifloat(4, 3, 7), f32)

@@ -106,9 +106,6 @@ static void do_together(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask)
     case KCSIM_DO_MATCH: kcsim_do_match(warp, insn, mask); break;
     case KCSIM_DO_REDUCE: kcsim_do_reduce(warp, insn, mask); break;
     case KCSIM_DO_ELECT: kcsim_do_elect(warp, insn, mask); break;
-    case KCSIM_DO_WGMMA: kcsim_do_wgmma(warp, insn, mask); break;
-    case KCSIM_DO_WGMMA_FENCE: kcsim_do_wgmma_fence(warp); break;
-    case KCSIM_DO_WGMMA_GROUP: kcsim_do_wgmma_group(warp, insn); break;
     default: break; /* bar.warp.sync: having met is all */
     }
     warp->pc++;
@@ -129,6 +126,9 @@ static void do_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_WMMA_LOAD: kcsim_do_wmma_load(warp, insn, mask); break;
     case KCSIM_DO_WMMA_STORE: kcsim_do_wmma_store(warp, insn, mask); break;
     case KCSIM_DO_WMMA: kcsim_do_wmma(warp, insn, mask); break;
+    case KCSIM_DO_WGMMA: kcsim_do_wgmma(warp, insn, mask); break;
+    case KCSIM_DO_WGMMA_FENCE: kcsim_do_wgmma_fence(warp); break;
+    case KCSIM_DO_WGMMA_GROUP: kcsim_do_wgmma_group(warp, insn); break;
     default: break;
     }
     warp->pc++;
@@ -193,9 +193,6 @@ static inline void step(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
     case KCSIM_DO_VOTE:
     case KCSIM_DO_MATCH:
     case KCSIM_DO_REDUCE:
-    case KCSIM_DO_WGMMA:
-    case KCSIM_DO_WGMMA_FENCE:
-    case KCSIM_DO_WGMMA_GROUP:
     case KCSIM_DO_ELECT: do_together(warp, insn, mask); return;
     case KCSIM_DO_LOAD_MATRIX:
     case KCSIM_DO_STORE_MATRIX:
@@ -203,6 +200,9 @@ static inline void step(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
     case KCSIM_DO_MMA:
     case KCSIM_DO_WMMA_LOAD:
     case KCSIM_DO_WMMA_STORE:
+    case KCSIM_DO_WGMMA:
+    case KCSIM_DO_WGMMA_FENCE:
+    case KCSIM_DO_WGMMA_GROUP:
     case KCSIM_DO_WMMA: do_matrix(warp, insn, mask); return;
     default: do_rest(warp, insn, mask); break;
     }

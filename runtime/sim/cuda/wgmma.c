@@ -166,7 +166,7 @@ static void follow(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     warpgroup *group = &wgmma->groups[warp->index / 4 % 8];
     uint32_t *issued = &wgmma->states[warp->index].issued, pc = warp->pc;
     char text[120];
-    if (mask != UINT32_MAX || warp->index / 4 * 4 + 4 > warp->block->warp_count) {
+    if (warp->index / 4 * 4 + 4 > warp->block->warp_count) {
         tell(warp, insn, KCSIM_FINDING_BARRIER_DIVERGENCE, mask, "warpgroup",
              "all 128 threads of an aligned warpgroup must run this");
         return;
