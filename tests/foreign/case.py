@@ -76,6 +76,13 @@ class Out:
         return f"{bad.sum()} of {bad.size} wrong, first {[int(i) for i in at]}: {got[at]!r}, expected {np.asarray(want)[at]!r}"
 
 
+class Map:
+    """A tensor map of an In or Out of f16, as sim.tensor_map makes it."""
+
+    def __init__(self, of, box, swizzle):
+        self.of, self.box, self.swizzle = of, box, swizzle
+
+
 def parameter(arg, device):
     """A ctypes value; arrays are placed in the device's memory."""
     if isinstance(arg, (In, Out)):
@@ -84,6 +91,8 @@ def parameter(arg, device):
             device.write(address, np.asarray(arg.start).astype(arg.array.dtype))
         arg.address = address
         return address
+    if isinstance(arg, Map):
+        return device.tensor_map(parameter(arg.of, device), arg.of.array.shape, arg.box, arg.swizzle)
     raw = arg if isinstance(arg, bytes) else np.asarray(arg).tobytes()
     return c.create_string_buffer(raw, len(raw))
 
@@ -94,7 +103,7 @@ def run(step, device):
         device.write(device.symbol(step.symbol, step.array), step.array)
         return ""
     device.launch(step.kernel, step.grid, step.block, step.shared, [parameter(a, device) for a in step.args])
-    for i, arg in enumerate(step.args):
+    for i, arg in enumerate(a.of if isinstance(a, Map) else a for a in step.args):
         if isinstance(arg, Out):
             device.read(arg.address, arg.array)
             wrong = arg.wrong()

@@ -1,7 +1,7 @@
 """triton/kernels.py. How a kernel is launched stands in ptx/triton.txt, as Triton said it."""
 import os
 import numpy as np
-from case import In, Launch, Out, case
+from case import In, Launch, Map, Out, case
 
 i32, f16, f32 = np.int32, np.float16, np.float32
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "ptx", "triton.txt")) as f:
@@ -89,6 +89,17 @@ def triton_matmul_s8(r):
 def triton_matmul_e4m3(r):
     (a, va), (b, vb) = e4m3(r, (128, 96)), e4m3(r, (96, 64))
     return product("triton_matmul_e4m3", va, vb, (a, b), f32)
+
+
+@case("triton_matmul_tma")
+def triton_matmul_tma(r):
+    """A descriptor is a tensor map, the shape and the strides. Boxes and swizzles are those that Triton asks for."""
+    m, n, k = 128, 192, 80
+    a, b = r.normal(size=(m, k)).astype(f16), r.normal(size=(k, n)).astype(f16)
+    c = Out(a.astype(np.float64) @ b.astype(np.float64), f16, rel=2.0**-11, abs=2e-3)
+    described = lambda of, box, swizzle: [Map(of, box, swizzle), *(i32(v) for v in of.array.shape), np.int64(of.array.shape[1]), np.int64(1)]
+    args = described(In(a), (64, 32), 2) + described(In(b), (32, 64), 3) + described(c, (64, 64), 3) + [i32(m), i32(n), i32(k)]
+    return [lambda arch: Launch("triton_matmul_tma", (m // 64, n // 64), 128, args + [np.uint64(0)] * 2, META[f"triton_matmul_tma.{arch}"][1])]
 
 
 def attention(r, name, causal):

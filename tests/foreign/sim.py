@@ -4,6 +4,7 @@ import numpy as np
 
 JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES = 5, 6
 MAX_DYNAMIC_SHARED = 8
+TENSOR_MAP_F16 = 6
 CAPABILITY_MAJOR, CAPABILITY_MINOR = 75, 76
 
 
@@ -93,6 +94,16 @@ class Device:
         for address in self.held:
             self.driver.lib.cuMemFree_v2(address)
         self.held = []
+
+    def tensor_map(self, address, shape, box, swizzle):
+        """128 bytes that describe a matrix of f16 for copies of `box`; shape and box have rows first. swizzle: 0 none, 1 32,
+        2 64, 3 128 bytes."""
+        room = c.create_string_buffer(192)
+        start = -c.addressof(room) % 64
+        words, halves = c.c_uint64 * 2, c.c_uint32 * 2
+        self.driver.call("cuTensorMapEncodeTiled", c.c_void_p(c.addressof(room) + start), TENSOR_MAP_F16, 2, address, words(*shape[::-1]),
+                         words(2 * shape[1]), halves(*box[::-1]), halves(1, 1), 0, swizzle, 2, 0)
+        return c.create_string_buffer(room.raw[start:start + 128], 128)
 
     def symbol(self, name, array):
         address, size = c.c_uint64(), c.c_size_t()
