@@ -45,6 +45,8 @@ typedef struct kcsim_warp {
     uint32_t group_count;
     bool blocked;
     uint64_t steps; /* instructions run since the block began */
+    uint64_t clock; /* what it reads for them while clock_stands */
+    bool clock_stands;
     uint32_t slice; /* instructions since the groups were last weighed */
     bool rotating;  /* the group that runs was chosen for fairness, not for being behind */
     kcsim_group groups[KCSIM_LANES];
@@ -91,7 +93,7 @@ typedef struct kcsim_block {
     struct kcsim_race *race;
     struct kcsim_wgmma *wgmma;         /* NULL: the kernel has none */
     struct kcsim_copies *copies;       /* NULL: not looked for */
-    struct kcsim_flags *flags;   /* NULL: shared memory orders nothing */
+    struct kcsim_flags *flags;         /* NULL: shared memory orders nothing */
     uint32_t *clocks;                  /* of all warps: what their `time` points into */
     struct kcsim_mbarriers *mbarriers; /* NULL: the kernel has none */
     struct kcsim_visit *visits;        /* from other blocks of the cluster, by warp; or NULL */
@@ -101,6 +103,9 @@ typedef struct kcsim_block {
     uint64_t changes;            /* of memory, barriers and lanes: what could end somebody's wait */
     uint64_t steps, quiet_since; /* instructions; and when the last change was */
     uint64_t patience;           /* instructions without change before polling is looked for */
+    bool clock_read;             /* by some instruction */
+    bool time_passed;            /* at this count of changes: clock_offset was moved on */
+    uint64_t passed_at, clock_offset;
     kcsim_barrier barriers[KCSIM_BARRIERS];
 } kcsim_block;
 

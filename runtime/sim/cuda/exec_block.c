@@ -5,7 +5,8 @@
  * for one seed.
  *
  * A warp polls when it comes back to a state it was in before, registers and all, while nothing in
- * memory changed: it will do so for ever unless somebody else changes memory. */
+ * memory changed: it will do so for ever unless somebody else changes memory. Clocks stand still
+ * meanwhile, and leap before the block is given up. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
      << 14) /* instructions without any change before polling is looked for; then twice that */
 #define LONGEST_PERIOD 20000u
 #define FAIR_SLICE 8192u
+#define CLOCK_LEAP (((uint64_t)1 << 40) + ((uint64_t)1 << 30)) /* much, in 32 bits too */
 
 uint64_t kcsim_random(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -163,6 +165,7 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     warp->group_count = 0;
     warp->blocked = warp->rotating = false;
     warp->steps = warp->slice = 0;
+    warp->clock_stands = false;
     /* Without tracking everything counts as defined. */
     memset(warp->full, block->launch->track ? 0 : 0xff, slots * sizeof *warp->full);
     warp->full[0] = UINT32_MAX;
@@ -187,6 +190,8 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     block->stuck = block->trapped = false;
     block->changes = block->steps = block->quiet_since = 0;
     block->patience = QUIET_STEPS;
+    block->clock_read = block->time_passed = false;
+    block->clock_offset = 0;
     memset(block->barriers, 0, sizeof block->barriers);
     memset(block->shared, 0, launch->shared_bytes);
     memset(block->local, 0, launch->code->local_bytes * block->warp_count * 32);
@@ -228,7 +233,7 @@ static uint64_t state_of(const kcsim_warp *warp) {
 
 /* Runs the warp alone, instruction by instruction, until it is back where it was or has gone on for
  * too long. */
-static bool comes_back(kcsim_warp *warp) {
+static bool goes_round(kcsim_warp *warp) {
     kcsim_block *block = warp->block;
     uint64_t changes = block->changes, start;
     uint32_t pc = warp->pc, mask = warp->mask;
@@ -240,7 +245,33 @@ static bool comes_back(kcsim_warp *warp) {
         /* Slices are not part of the state: weigh the groups as the scheduler would. */
         if (warp->group_count && warp->slice > FAIR_SLICE) return false;
         if (warp->pc == pc && warp->mask == mask && state_of(warp) == start) return true;
+        if (i & (i - 1)) continue;
+        /* Brent's way to find a cycle that is entered later: the state to come back to moves on. */
+        pc = warp->pc;
+        mask = warp->mask;
+        start = state_of(warp);
     }
+    return false;
+}
+
+/* Many loops look at a clock to wait a little longer each time: it stands still while they are
+ * watched. */
+static bool comes_back(kcsim_warp *warp) {
+    warp->clock_stands = true;
+    warp->clock = warp->steps;
+    bool polls = goes_round(warp);
+    warp->clock_stands = false;
+    return polls;
+}
+
+/* Everybody polls. Where somebody looked at a clock, time passes in one go, once: then loops that
+ * only wait for a time end, and those that poll in vain go on as before. */
+static bool poll_in_vain(kcsim_block *block) {
+    if (!block->clock_read || (block->time_passed && block->passed_at == block->changes))
+        return true;
+    block->time_passed = true;
+    block->passed_at = block->changes;
+    block->clock_offset += CLOCK_LEAP;
     return false;
 }
 
@@ -374,8 +405,8 @@ kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget) {
             block->quiet_since = block->steps;
         } else if (block->steps - block->quiet_since > block->patience) {
             block->quiet_since = block->steps;
-            if (all_poll(block)) return KCSIM_PROGRESS_POLLING;
-            block->patience *= 2;
+            if (!all_poll(block)) block->patience *= 2;
+            else if (poll_in_vain(block)) return KCSIM_PROGRESS_POLLING;
         }
         if (block->steps > end) return KCSIM_PROGRESS_PAUSED;
     }

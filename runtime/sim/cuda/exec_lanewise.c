@@ -336,6 +336,12 @@ void kcsim_do_isspace(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
 
 /* ---- special registers ---- */
 
+/* A clock that repeats from run to run; exec_block.c says when it stands and leaps. */
+static uint64_t read_clock(const kcsim_warp *warp) {
+    warp->block->clock_read = true;
+    return (warp->clock_stands ? warp->clock : warp->steps) * 4 + warp->block->clock_offset;
+}
+
 static uint64_t same_for_all(const kcsim_warp *warp, ptx_special special) {
     const kcsim_block *block = warp->block;
     const kcsim_grid *launch = block->launch;
@@ -381,8 +387,9 @@ static uint64_t same_for_all(const kcsim_warp *warp, ptx_special special) {
     case PTX_SPECIAL_CLOCK:
     case PTX_SPECIAL_CLOCK64:
     case PTX_SPECIAL_GLOBALTIMER:
-    case PTX_SPECIAL_GLOBALTIMER_LO:
-        return warp->steps * 4; /* a clock that repeats from run to run */
+    case PTX_SPECIAL_GLOBALTIMER_LO: return read_clock(warp);
+    case PTX_SPECIAL_CLOCK_HI:
+    case PTX_SPECIAL_GLOBALTIMER_HI: return read_clock(warp) >> 32;
     case PTX_SPECIAL_TOTAL_SMEM:
     case PTX_SPECIAL_AGGR_SMEM: return launch->shared_bytes;
     case PTX_SPECIAL_DYNAMIC_SMEM: return launch->dynamic_shared;

@@ -179,6 +179,20 @@ static void test_deadlock(void **state) {
                    "mbarrier 0x0 in phase 0 wants 0 of 1 arrivals and 128 bytes; waiting for it: warps 0 1");
     machine_expect(KERNEL(INIT("bar", 65) "bar.sync 0;\nmbarrier.arrive.shared.b64 %d5, [bar];\n" SPIN("w", "test_wait.shared", "bar", "%d5")),
                    1, 64, 0, "deadlock", "wants 1 of 65 arrivals and 0 bytes");
+    /* a wait that looks at the clock to sleep longer and longer, as libcu++ has it; and one that only waits for a time */
+#define BACKOFF(count)                                                                             \
+    KERNEL(INIT("bar", count) "bar.sync 0;\nmbarrier.arrive.shared.b64 %d5, [bar];\nmov.u64 %d6, %globaltimer;\nmov.b32 %r5, 0;\n" \
+           "again: add.u32 %r5, %r5, 1;\nwait:\nmbarrier.try_wait.shared.b64 %p2, [bar], %d5;\n@%p2 bra end;\n" \
+           "setp.lt.u32 %p3, %r5, 16;\n@%p3 bra again;\nmov.u64 %d7, %globaltimer;\nsub.u64 %d7, %d7, %d6;\n" \
+           "setp.ge.u64 %p4, %d7, 4000000;\n@%p4 bra wait;\nshr.u64 %d8, %d7, 2;\ncvt.u32.u64 %r6, %d8;\nnanosleep.u32 %r6;\nbra wait;\nend:")
+    machine_expect(BACKOFF(64), 1, 64, 0, NULL, NULL);
+    machine_expect(BACKOFF(65), 1, 64, 0, "deadlock", "wants 1 of 65 arrivals and 0 bytes; waiting for it: warps 0 1");
+#define DELAY(clock, limit)                                                                        \
+    KERNEL(INIT("bar", 1) "bar.sync 0;\n@%p1 bra wait;\nmov.u32 %r5, " clock ";\nspin: mov.u32 %r6, " clock ";\nsub.u32 %r6, %r6, %r5;\n" \
+           "setp.lt.u32 %p2, %r6, " limit ";\n@%p2 bra spin;\nmbarrier.arrive.shared.b64 _, [bar];\nwait:\n" SPIN("w", "try_wait.parity.shared", "bar", "0"))
+    machine_expect(DELAY("%clock", "1000000"), 1, 64, 0, NULL, NULL);
+    machine_expect(DELAY("%clock", "1000000000"), 1, 64, 0, NULL, NULL);
+    machine_expect(DELAY("%globaltimer_hi", "100"), 1, 64, 0, NULL, NULL);
     /* one thread looks, goes on without, and gives what it looked for: no deadlock */
     machine_expect(ONE("mbarrier.init.shared.b64 [bar], 1;\nmbarrier.try_wait.parity.shared.b64 %p2, [bar], 0;\n"
                        "mbarrier.arrive.shared.b64 _, [bar];\n" SPIN("w", "try_wait.parity.shared", "bar", "0")),
