@@ -247,6 +247,10 @@ void kcsim_warp_set_aside(kcsim_warp *warp);
 /* For fairness: lets a group run that is ahead, so that it can give what the one behind polls for.
  */
 void kcsim_warp_rotate(kcsim_warp *warp);
+/* Runs a group that has some of these lanes, ready as it is; false when there is none. */
+bool kcsim_warp_take(kcsim_warp *warp, uint32_t lanes);
+/* After a yield: the running group stays. */
+void kcsim_warp_stay(kcsim_warp *warp);
 /* Splits the running group: the lanes of `taken` go to `target`, the rest to the next instruction.
  */
 void kcsim_warp_branch(kcsim_warp *warp, uint32_t taken, uint32_t target);

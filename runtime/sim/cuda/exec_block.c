@@ -254,12 +254,18 @@ static bool goes_round(kcsim_warp *warp) {
     return false;
 }
 
-/* Many loops look at a clock to wait a little longer each time: it stands still while they are
- * watched. */
+/* Each group of the warp's lanes in turn. Many loops look at a clock to wait a little longer each
+ * time: it stands still while they are watched. */
 static bool comes_back(kcsim_warp *warp) {
+    uint32_t seen = 0;
+    bool polls;
     warp->clock_stands = true;
     warp->clock = warp->steps;
-    bool polls = goes_round(warp);
+    do {
+        seen |= warp->mask;
+        warp->slice = 0;
+        polls = goes_round(warp);
+    } while (polls && kcsim_warp_take(warp, ~seen));
     warp->clock_stands = false;
     return polls;
 }

@@ -101,6 +101,28 @@ void kcsim_warp_rotate(kcsim_warp *warp) {
     warp->behind = UINT32_MAX;
 }
 
+bool kcsim_warp_take(kcsim_warp *warp, uint32_t lanes) {
+    kcsim_warp_set_aside(warp);
+    warp->rotating = false;
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        if (warp->groups[i].state != KCSIM_GROUP_READY || !(warp->groups[i].mask & lanes)) continue;
+        run_group(warp, i);
+        warp->behind = UINT32_MAX;
+        warp->rotating = true;
+        return true;
+    }
+    kcsim_warp_choose(warp);
+    return false;
+}
+
+void kcsim_warp_stay(kcsim_warp *warp) {
+    warp->yielding = false;
+    warp->behind = UINT32_MAX;
+    for (uint32_t i = 0; !warp->rotating && i < warp->group_count; i++)
+        if (warp->groups[i].state == KCSIM_GROUP_READY && warp->groups[i].pc < warp->behind)
+            warp->behind = warp->groups[i].pc;
+}
+
 /* ---- branches ---- */
 
 void kcsim_warp_branch(kcsim_warp *warp, uint32_t taken, uint32_t target) {

@@ -216,13 +216,13 @@ void kcsim_warp_run(kcsim_warp *warp, uint32_t budget) {
     uint64_t *executed = worker->executed, threads = 0;
     bool track = block->launch->track;
     uint32_t left = budget;
-    warp->yielding = false;
+    if (warp->yielding) kcsim_warp_stay(warp);
     if (!warp->mask && !kcsim_warp_choose(warp)) left = 0;
     while (left && warp->mask && !block->trapped) {
         if (warp->pc >= warp->behind) {
+            if (warp->yielding) break;
             kcsim_warp_set_aside(warp);
             kcsim_warp_choose(warp);
-            if (warp->yielding) break;
         }
         const kcsim_insn *insn = &insns[warp->pc];
         uint32_t mask = insn->guard ? guard_lanes(warp, insn, track) : warp->mask;

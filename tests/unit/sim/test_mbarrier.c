@@ -197,7 +197,14 @@ static void test_deadlock(void **state) {
     machine_expect(ONE("mbarrier.init.shared.b64 [bar], 1;\nmbarrier.try_wait.parity.shared.b64 %p2, [bar], 0;\n"
                        "mbarrier.arrive.shared.b64 _, [bar];\n" SPIN("w", "try_wait.parity.shared", "bar", "0")),
                    1, 32, 0, NULL, NULL);
-    /* the lanes of one warp wait for each other */
+    /* the lanes of one warp wait for each other: those that are behind wait, in each of several warps */
+    machine_expect(KERNEL(INIT("bar", 192) "bar.sync 0;\nand.b32 %r5, %r0, 1;\nsetp.ne.b32 %p2, %r5, 0;\n@%p2 bra odd;\n"
+                          "mbarrier.arrive.shared.b64 _, [bar];\n" SPIN("w", "try_wait.parity.shared", "bar", "0") "bra end;\n"
+                          "odd: mbarrier.arrive.shared.b64 _, [bar];\nend:\n"), 1, 192, 0, NULL, NULL);
+    machine_expect(KERNEL(INIT("bar", 193) "bar.sync 0;\nand.b32 %r5, %r0, 1;\nsetp.ne.b32 %p2, %r5, 0;\n@%p2 bra odd;\n"
+                          SPIN("w", "try_wait.parity.shared", "bar", "0") "bra end;\n"
+                          "odd: mbarrier.arrive.shared.b64 _, [bar], 2;\n" SPIN("v", "try_wait.parity.shared", "bar", "0") "end:\n"),
+                   1, 192, 0, "deadlock", "wants 1 of 193 arrivals");
     machine_expect(KERNEL(INIT("bar", 1) "bar.warp.sync -1;\n@%p1 bra wait;\nmov.b32 %r5, 0;\nspin: add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p2, %r5, 100;\n"
                           "@%p2 bra spin;\nmbarrier.arrive.shared.b64 _, [bar];\nwait:\n" SPIN("w", "try_wait.parity.shared", "bar", "0")),
                    1, 32, 0, NULL, NULL);
