@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/mbarrier.h"
 
 #define EACH_LANE(lane, lanes)                                                                     \
@@ -378,6 +379,36 @@ static void find_copies(kcsim_access *access, uint32_t lanes) {
     report(access, KCSIM_FINDING_ASYNC_IN_FLIGHT, bad, text);
 }
 
+static void tell_of_bulk(kcsim_access *access, uint32_t lanes, const char *text) {
+    if (lanes) report(access, KCSIM_FINDING_ASYNC_IN_FLIGHT, lanes, text);
+}
+
+/* Lanes that touch what a bulk copy may still be writing, or write where one may still read. */
+static void find_bulk_copies(kcsim_access *access, uint32_t lanes) {
+    const kcsim_block *home = access->home;
+    uint32_t early = 0, over = 0, reader = 0;
+    uint64_t at = 0;
+    char text[112];
+    EACH_LANE(lane, lanes) {
+        uint64_t address = access->address[lane];
+        uint32_t thread = 0;
+        if (kcsim_flights_look(home->flights, access->warp, address, access->size, &at))
+            early |= 1u << lane;
+        else if (access->kind != KCSIM_ACCESS_READ &&
+                 kcsim_copies_look(home->leaving, access->warp, address, access->size, &thread)) {
+            over |= 1u << lane;
+            reader = thread;
+        }
+    }
+    snprintf(text, sizeof text,
+             "a bulk copy writes it, and its mbarrier 0x%" PRIx64 " was not waited for", at);
+    tell_of_bulk(access, early, text);
+    snprintf(text, sizeof text,
+             "lane %u of warp %u copies from it in bulk, and nothing says that it was read",
+             reader % KCSIM_LANES, reader / KCSIM_LANES);
+    tell_of_bulk(access, over, text);
+}
+
 /* Only mbarrier instructions touch a live mbarrier. */
 static void find_mbarriers(kcsim_access *access) {
     uint32_t bad = 0, line = 0;
@@ -405,4 +436,5 @@ void kcsim_access_race(kcsim_access *access) {
     uint32_t racing = racing_lanes(access);
     if (access->home->wgmma) kcsim_wgmma_touch(access);
     if (access->home->copies) find_copies(access, access->mask & ~racing);
+    if (access->home->flights) find_bulk_copies(access, access->mask & ~racing);
 }

@@ -45,6 +45,7 @@ typedef enum kcsim_kind {
     KCSIM_DO_STORE,
     KCSIM_DO_ATOMIC,
     KCSIM_DO_COPY_ASYNC,
+    KCSIM_DO_BULK, /* fn.bulk */
     KCSIM_DO_COPY_GROUP, /* commit and wait; imm: groups that may stay in flight */
     KCSIM_DO_NOTHING,
     KCSIM_DO_BRANCH,
@@ -135,6 +136,7 @@ typedef struct kcsim_insn {
         kcsim_compare_fn compare;
         const kcsim_conversion *conversion;
         const struct kcsim_wgmma_form *wgmma; /* wgmma.h */
+        const struct kcsim_bulk *bulk;
     } fn;
     /* Beside the kernel: halves are flushed before and after; results are saturated after; and in
      * mixed precision the first operands are widened before (`widened` of them). */
@@ -171,6 +173,7 @@ typedef struct kcsim_code {
     bool partial_barriers;    /* barriers that not all threads of the block take part in */
     bool wgmma;               /* warpgroups multiply matrices */
     bool copies;              /* asynchronous copies to shared memory */
+    bool bulk;                /* bulk copies, or fences for them */
     bool orders; /* by more than the block's barriers: mbarriers, the cluster's barrier */
     bool flags; /* strong accesses to shared memory order warps: they say so, or by fences */
     bool strong_shared, fences;

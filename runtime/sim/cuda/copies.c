@@ -65,7 +65,7 @@ void kcsim_copies_reset(kcsim_copies *copies) {
 }
 
 void kcsim_copies_begin(kcsim_copies *copies, const kcsim_warp *warp, uint32_t lane,
-                        uint64_t address, uint32_t size) {
+                        uint64_t address, uint64_t size) {
     uint32_t thread = warp->index * KCSIM_LANES + lane;
     uint64_t group = (copies->threads[thread].committed + 1) & 0xffffff;
     uint64_t word = (uint64_t)copies->threads[thread].batches << 40 | group << 16 | (thread + 1);
@@ -75,13 +75,15 @@ void kcsim_copies_begin(kcsim_copies *copies, const kcsim_warp *warp, uint32_t l
 }
 
 void kcsim_do_copy_group(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
-    kcsim_copies *copies = warp->block->copies;
-    bool waits = insn->source->op != PTX_OP_CPASYNC_COMMIT;
+    ptx_op op = insn->source->op;
+    bool bulk = op == PTX_OP_BULK_COMMIT || op == PTX_OP_BULK_WAIT;
+    kcsim_copies *copies = bulk ? warp->block->leaving : warp->block->copies;
+    bool waits = op != PTX_OP_CPASYNC_COMMIT && op != PTX_OP_BULK_COMMIT;
     for (uint32_t rest = copies ? mask : 0; rest; rest &= rest - 1) {
         copying_thread *thread =
             &copies->threads[warp->index * KCSIM_LANES + (uint32_t)__builtin_ctz(rest)];
         /* wait_all takes along what no group was made of yet */
-        if (insn->source->op != PTX_OP_CPASYNC_WAIT) thread->committed++;
+        if (op != PTX_OP_CPASYNC_WAIT && op != PTX_OP_BULK_WAIT) thread->committed++;
         if (!waits || thread->committed <= insn->imm) continue;
         uint32_t done = thread->committed - (uint32_t)insn->imm;
         if (done > thread->waited + REMEMBERED) thread->waited = done - REMEMBERED;

@@ -237,6 +237,7 @@ bool kcsim_decode_memory(kcsim_decoder *decoder) {
     case PTX_FAMILY_ATOM: return decode_atomic(decoder, true);
     case PTX_FAMILY_RED: return decode_atomic(decoder, false);
     case PTX_FAMILY_CPASYNC: return decode_copy(decoder);
+    case PTX_FAMILY_BULK: return kcsim_decode_bulk(decoder);
     case PTX_FAMILY_POLICY: return decode_policy(decoder);
     case PTX_FAMILY_COPYGROUP: return decode_copy_group(decoder);
     case PTX_FAMILY_NOP: decoder->insn->kind = KCSIM_DO_NOTHING; return true;

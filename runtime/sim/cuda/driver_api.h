@@ -499,4 +499,12 @@ DRIVER_API CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned
                                                    unsigned block_z, unsigned shared,
                                                    CUstream stream, void **arguments);
 
+/* ---- driver_tensor.c ------------------------------------------------------------------------- */
+/* A map is 128 bytes, opaque to the caller. */
+DRIVER_API CUresult cuTensorMapEncodeTiled(void *out, int type, unsigned rank, void *address,
+                                           const uint64_t *dims, const uint64_t *strides,
+                                           const uint32_t *box, const uint32_t *steps,
+                                           int interleave, int swizzle, int promotion, int fill);
+DRIVER_API CUresult cuTensorMapReplaceAddress(void *out, void *address);
+
 #endif

@@ -297,8 +297,6 @@
     X(cuSurfRefSetArray) \
     X(cuTensorMapEncodeIm2col) \
     X(cuTensorMapEncodeIm2colWide) \
-    X(cuTensorMapEncodeTiled) \
-    X(cuTensorMapReplaceAddress) \
     X(cuTexObjectCreate) \
     X(cuTexObjectDestroy) \
     X(cuTexObjectGetResourceDesc) \

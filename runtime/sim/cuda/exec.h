@@ -94,6 +94,9 @@ typedef struct kcsim_block {
     struct kcsim_wgmma *wgmma;         /* NULL: the kernel has none */
     struct kcsim_copies *copies;       /* NULL: not looked for */
     struct kcsim_flags *flags;         /* NULL: shared memory orders nothing */
+    struct kcsim_copies *leaving;      /* bulk copies that read; these three as well */
+    struct kcsim_flights *flights;     /* bulk copies that write */
+    struct kcsim_proxy *proxy;
     uint32_t *clocks;                  /* of all warps: what their `time` points into */
     struct kcsim_mbarriers *mbarriers; /* NULL: the kernel has none */
     struct kcsim_visit *visits;        /* from other blocks of the cluster, by warp; or NULL */
@@ -216,6 +219,10 @@ void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_store(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_atomic(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+/* What memory holds after an atomic operation; `third` is that of cas. */
+uint64_t kcsim_atomic_combine(ptx_modifier op, ptx_type type, uint64_t old, uint64_t value,
+                              uint64_t third, unsigned bytes);
+void kcsim_do_bulk(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_copy_group(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 
 void kcsim_do_shuffle(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
@@ -368,7 +375,17 @@ uint32_t kcsim_race_news(const kcsim_race *race, const kcsim_warp *warp, const u
 /* The warps of `mask` met at a barrier. */
 void kcsim_race_meet(kcsim_block *block, uint32_t warps);
 
+/* For bulk copies: the word's last writer by an ordinary store that no proxy fence follows, as far
+ * as `warp` knows. Several at once are not told apart. */
+bool kcsim_race_unfenced(const kcsim_race *race, const kcsim_warp *warp, uint64_t address,
+                         uint64_t size, uint32_t *writer);
+/* What follows is ordered by other means than clocks. */
+void kcsim_race_forget(kcsim_race *race, uint64_t address, uint64_t size);
+
 /* ---- copies in flight: copies.c ---- */
+
+typedef struct kcsim_flights kcsim_flights; /* bulk.h */
+typedef struct kcsim_proxy kcsim_proxy;
 
 typedef struct kcsim_copies kcsim_copies;
 typedef enum kcsim_copy_state {
@@ -381,7 +398,7 @@ void kcsim_copies_destroy(kcsim_copies *copies);
 void kcsim_copies_reset(kcsim_copies *copies);
 /* A lane issues a copy to [address, address + size). */
 void kcsim_copies_begin(kcsim_copies *copies, const kcsim_warp *warp, uint32_t lane,
-                        uint64_t address, uint32_t size);
+                        uint64_t address, uint64_t size);
 /* A lane's copies so far are waited for by way of an mbarrier. */
 void kcsim_copies_hand_over(kcsim_copies *copies, const kcsim_warp *warp, uint32_t lane);
 /* The first copy to these bytes that is not done, as a lane of `warp` sees it; *thread issued it.

@@ -47,8 +47,8 @@ static bool old_is_kept(ptx_modifier op, ptx_type type, uint64_t old, uint64_t v
     return op == PTX_M_MIN ? less || old == value : !less;
 }
 
-static uint64_t combine(ptx_modifier op, ptx_type type, uint64_t old, uint64_t value,
-                        uint64_t third, unsigned bytes) {
+uint64_t kcsim_atomic_combine(ptx_modifier op, ptx_type type, uint64_t old, uint64_t value,
+                              uint64_t third, unsigned bytes) {
     ptx_type_kind kind = ptx_types[type].kind;
     if (kind == PTX_KIND_PACKED) {
         ptx_type half = type == PTX_F16X2 ? PTX_F16 : PTX_BF16;
@@ -97,8 +97,8 @@ static void atomic_lanes(kcsim_access *access, uint8_t *results, uint32_t *defin
         memcpy(&old, kcsim_host(access, lane), insn->bytes);
         memcpy(&value, b + lane * insn->bytes, insn->bytes);
         memcpy(&third, c + lane * insn->bytes, insn->bytes);
-        uint64_t fresh = combine((ptx_modifier)insn->round, insn->source->types[0], old, value,
-                                 third, insn->bytes);
+        uint64_t fresh = kcsim_atomic_combine((ptx_modifier)insn->round, insn->source->types[0],
+                                              old, value, third, insn->bytes);
         memcpy(kcsim_host(access, lane), &fresh, insn->bytes);
         memcpy(results + lane * insn->bytes, &old, insn->bytes);
         if (memcmp(&fresh, &old, insn->bytes) != 0) warp->block->changes++;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/mbarrier.h"
 #include "runtime/sim/cuda/wgmma.h"
 
@@ -71,6 +72,16 @@ static bool create_checks(kcsim_block *block) {
         block->wgmma =
             kcsim_wgmma_create(launch->shared_bytes, block->warp_count, code->slot_count);
         made &= block->wgmma != NULL;
+    }
+    if (code->bulk) {
+        block->proxy = kcsim_proxy_create(block->warp_count, launch->clock_count);
+        made &= block->proxy != NULL;
+    }
+    if (launch->check_copies && code->bulk) {
+        block->leaving = kcsim_copies_create(launch->shared_bytes, block->warp_count,
+                                             block->rank * block->warp_count);
+        block->flights = kcsim_flights_create(launch->shared_bytes, launch->clock_count);
+        made &= block->leaving && block->flights;
     }
     if (code->mbarriers) {
         block->mbarriers = kcsim_mbarriers_create(launch->shared_bytes, launch->clock_count);
@@ -147,6 +158,9 @@ void kcsim_block_destroy(kcsim_block *block) {
     kcsim_race_destroy(block->race);
     kcsim_copies_destroy(block->copies);
     kcsim_wgmma_destroy(block->wgmma);
+    kcsim_copies_destroy(block->leaving);
+    kcsim_flights_destroy(block->flights);
+    kcsim_proxy_destroy(block->proxy);
     kcsim_mbarriers_destroy(block->mbarriers);
     kcsim_flags_destroy(block->flags);
     free(block->clocks);
@@ -202,6 +216,9 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     kcsim_race_reset(block->race);
     kcsim_copies_reset(block->copies);
     kcsim_wgmma_reset(block->wgmma);
+    kcsim_copies_reset(block->leaving);
+    kcsim_flights_reset(block->flights);
+    kcsim_proxy_reset(block->proxy);
     kcsim_mbarriers_reset(block->mbarriers);
     kcsim_flags_reset(block->flags);
     if (block->visits) memset(block->visits, 0, launch->clock_count * sizeof *block->visits);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/sim/cuda/access.h"
+#include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/mbarrier.h"
 
 #define EACH_LANE(lane, lanes)                                                                     \
@@ -96,6 +97,8 @@ static const char *wait(kcsim_access *access, const kcsim_mbarrier *object, uint
     if (done) {
         kcsim_order_acquire(access->warp, object->passed, insn->relaxed);
         access->warp->acquired++;
+        if (access->home->flights)
+            kcsim_flights_observed(access->home->flights, access->warp, object->at, object->phase);
         results->done |= 1u << lane;
     }
     return NULL;

@@ -1,6 +1,7 @@
 /* The loop over instructions. */
 #include <string.h>
 
+#include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/wgmma.h"
 
 static inline void do_lanes(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, bool track) {
@@ -150,6 +151,7 @@ static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_SELECT: kcsim_do_select(warp, insn, mask); break;
     case KCSIM_DO_ATOMIC: kcsim_do_atomic(warp, insn, mask); break;
     case KCSIM_DO_COPY_ASYNC: kcsim_do_copy_async(warp, insn, mask); break;
+    case KCSIM_DO_BULK: kcsim_do_bulk(warp, insn, mask); break;
     case KCSIM_DO_COPY_GROUP: kcsim_do_copy_group(warp, insn, mask); break;
     case KCSIM_DO_MAP_ADDRESS: kcsim_do_map_address(warp, insn, mask); break;
     case KCSIM_DO_BLOCK_RANK: kcsim_do_block_rank(warp, insn, mask); break;

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "runtime/sim/cuda/tensor.h"
+#include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/wgmma.h"
 
 typedef struct matrix {
@@ -95,6 +96,10 @@ static const uint8_t *take_piece(matrix *at, uint32_t address, bool *defined) {
     }
     if (block->copies && kcsim_copies_look(block->copies, at->warp, address, 16, &other) !=
                              KCSIM_COPY_DONE && !at->copied++)
+        at->copied_at = address;
+    uint64_t mbarrier;
+    if (block->flights && kcsim_flights_look(block->flights, at->warp, address, 16, &mbarrier) &&
+        !at->copied++)
         at->copied_at = address;
     kcsim_wgmma_read(at->warp, at->insn, address, at->mask);
     static const uint8_t ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};

@@ -226,7 +226,7 @@ static void parse_elements(ptx_parser *parser, ptx_operand *operand, ptx_operand
     if (operand->elements && count) memcpy(operand->elements, elements, count * sizeof *elements);
 }
 
-/* [reg], [reg+4], [name], [name+4], [4096] */
+/* [reg], [reg+4], [name], [name+4], [4096], [reg, {x, y}] */
 static void parse_memory(ptx_parser *parser, ptx_operand *operand) {
     ptx_operand base = {0};
     operand->kind = PTX_OPERAND_MEMORY;
@@ -249,6 +249,10 @@ static void parse_memory(ptx_parser *parser, ptx_operand *operand) {
     }
     if (ptx_peek_symbol(parser, '+') || ptx_peek_symbol(parser, '-'))
         operand->integer += ptx_signed_integer(parser);
+    if (ptx_accept_symbol(parser, ',')) {
+        ptx_expect_symbol(parser, '{');
+        parse_elements(parser, operand, PTX_OPERAND_MEMORY, '}');
+    }
     ptx_expect_symbol(parser, ']');
 }
 
@@ -304,6 +308,9 @@ static void take_modifier(ptx_parser *parser, ptx_statement *statement, const ch
         ptx_parser_fail(parser, statement->line,
                         "'%s' takes no '.%.*s' here, or this machine does not know it",
                         ptx_ops[statement->op].mnemonic, (int)length, text);
+    else if (group == PTX_GROUP_SPACE && statement->modifiers[group] &&
+             !statement->modifiers[PTX_GROUP_FROM] && ptx_op_takes(statement->op, PTX_GROUP_FROM))
+        statement->modifiers[PTX_GROUP_FROM] = (uint8_t)modifier; /* .to.from */
     else if (statement->modifiers[group] && statement->op != PTX_OP_CPASYNC)
         ptx_parser_fail(parser, statement->line, "'.%.*s' contradicts an earlier modifier of '%s'",
                         (int)length, text, ptx_ops[statement->op].mnemonic);
@@ -314,6 +321,7 @@ static void take_modifier(ptx_parser *parser, ptx_statement *statement, const ch
 static void parse_mnemonic(ptx_parser *parser, ptx_statement *statement, const ptx_token *first) {
     while (ptx_peek_symbol(parser, '.')) {
         ptx_take(parser);
+        if (parser->token.kind == PTX_TOKEN_INTEGER) ptx_take(parser); /* of .2d */
         ptx_expect_name(parser, "a modifier");
     }
     const char *text = first->text;

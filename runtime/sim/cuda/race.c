@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/cuda/exec.h"
+#include "runtime/sim/cuda/bulk.h"
 
 #define SEVERAL 1023u
 #define TIMES 0x1ffffu /* ticks that are told apart; behind them races may be missed */
@@ -256,6 +256,29 @@ static bool access_word(kcsim_race *race, const kcsim_warp *warp, uint64_t index
     }
     note_writer(race, index, warp, bytes, now, atomic);
     return found;
+}
+
+bool kcsim_race_unfenced(const kcsim_race *race, const kcsim_warp *warp, uint64_t address,
+                         uint64_t size, uint32_t *writer) {
+    mark known = {.time = 0};
+    for (uint64_t i = address / 4; i < (address + size + 3) / 4 && i < race->count; i++) {
+        mark last = race->words[i].writer;
+        if (last.time == 0 || last.warp == SEVERAL || same_mark(last, known)) continue;
+        if (!kcsim_proxy_is_fenced(warp, last.warp, last.time)) {
+            *writer = last.warp;
+            return true;
+        }
+        known = last;
+    }
+    return false;
+}
+
+void kcsim_race_forget(kcsim_race *race, uint64_t address, uint64_t size) {
+    for (uint64_t i = address / 4; i < (address + size + 3) / 4 && i < race->count; i++) {
+        race->words[i] = (word){.writer = {.time = 0}};
+        if (race->readers)
+            memset(race->readers + i * race->warps, 0, race->warps * sizeof *race->readers);
+    }
 }
 
 bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,

@@ -1,6 +1,8 @@
 /* What is known of wgmma in flight: wgmma.h. */
 #include "runtime/sim/cuda/wgmma.h"
 
+#include "runtime/sim/cuda/bulk.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,8 +229,11 @@ void kcsim_wgmma_issue(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
 
 void kcsim_do_proxy_fence(kcsim_warp *warp, const kcsim_insn *insn) {
     kcsim_wgmma *wgmma = warp->block->wgmma;
-    if (wgmma && ptx_has(insn->source, PTX_GROUP_PROXY) == PTX_M_ASYNC)
-        wgmma->states[warp->index].proxy_fenced = ++wgmma->now;
+    if (ptx_has(insn->source, PTX_GROUP_PROXY) != PTX_M_ASYNC ||
+        ptx_has(insn->source, PTX_GROUP_SPACE) == PTX_M_GLOBAL)
+        return;
+    if (warp->block->proxy) kcsim_proxy_fence(warp);
+    if (wgmma) wgmma->states[warp->index].proxy_fenced = ++wgmma->now;
 }
 
 static void tell_piece(kcsim_warp *warp, const kcsim_insn *insn, kcsim_finding_kind kind,
@@ -279,11 +284,14 @@ void kcsim_wgmma_touch(const kcsim_access *access) {
     if (access->kind == KCSIM_ACCESS_READ) return;
     uint64_t now = ++wgmma->now;
     bool local = access->home == access->warp->block;
+    bool async = access->insn->kind == KCSIM_DO_BULK; /* the same proxy: no fence is wanted */
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t from = access->address[lane], end = from + access->size;
         for (uint64_t at = from / PIECE; at * PIECE < end && at < wgmma->pieces; at++) {
-            if (local) wgmma->stores[at] = (piece){.written = now, .writer = access->warp->index};
+            if (local || async)
+                wgmma->stores[at] =
+                    (piece){.written = async ? 0 : now, .writer = access->warp->index};
             if (!overwritten(wgmma, at, &reader)) continue;
             if (!bad) first = from;
             bad |= 1u << lane;

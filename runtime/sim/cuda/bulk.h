@@ -1,0 +1,66 @@
+/* Bulk copies: what their decoder and their executor share, and what the checks remember of them.
+ *
+ * A bulk copy is made when it is issued; what is late is the permission to touch its bytes:
+ *
+ *     into shared memory    until the reader has waited for the mbarrier's phase       kcsim_flights
+ *     out of shared memory  until the thread's wait_group, for who writes there again  kcsim_copies
+ *
+ * And it goes by the asynchronous proxy: what ordinary stores wrote it may see only behind a
+ * fence.proxy.async (kcsim_proxy). */
+#ifndef KCSIM_BULK_H
+#define KCSIM_BULK_H
+
+#include "runtime/sim/cuda/exec.h"
+#include "runtime/sim/cuda/tensor_map.h"
+
+typedef enum kcsim_bulk_way {
+    KCSIM_BULK_IN,     /* global to shared memory */
+    KCSIM_BULK_OUT,    /* shared to global */
+    KCSIM_BULK_ACROSS, /* shared to shared, of another block mostly */
+    KCSIM_BULK_PREFETCH
+} kcsim_bulk_way;
+
+typedef struct kcsim_bulk_address {
+    kcsim_ref ref;
+    int64_t offset;
+    uint8_t width; /* bytes of the register */
+} kcsim_bulk_address;
+
+typedef struct kcsim_bulk {
+    uint8_t way;  /* kcsim_bulk_way */
+    uint8_t rank; /* of the tensor; 0: plain bytes */
+    uint8_t op;   /* ptx_modifier of a reduction, or none */
+    uint8_t type; /* ptx_type of its elements; a tensor's map says it */
+    bool multicast;
+    kcsim_bulk_address to, from; /* a tensor's is the address of its map */
+    kcsim_bulk_address mbarrier;
+    kcsim_ref size, blocks; /* bytes; 16 bits: the blocks of a multicast */
+    kcsim_ref at[KCSIM_TENSOR_RANK];
+} kcsim_bulk;
+
+/* ---- flights.c: copies on their way into shared memory, by word ---- */
+
+kcsim_flights *kcsim_flights_create(uint64_t shared_bytes, uint32_t clock_count);
+void kcsim_flights_destroy(kcsim_flights *flights);
+void kcsim_flights_reset(kcsim_flights *flights);
+/* Bytes come to [address, address + size); the mbarrier at `at` is told, in `phase`. False: the
+ * host has no memory. */
+bool kcsim_flights_begin(kcsim_flights *flights, uint64_t at, uint32_t phase, uint64_t address,
+                         uint64_t size);
+/* A warp has seen that all phases before `phase` are complete. */
+void kcsim_flights_observed(kcsim_flights *flights, const kcsim_warp *warp, uint64_t at,
+                            uint32_t phase);
+/* Some of these bytes are on their way, as far as `warp` knows; *at is the mbarrier. */
+bool kcsim_flights_look(const kcsim_flights *flights, const kcsim_warp *warp, uint64_t address,
+                        uint64_t size, uint64_t *at);
+
+/* ---- proxy.c: fences between ordinary accesses and the asynchronous proxy ---- */
+
+kcsim_proxy *kcsim_proxy_create(uint32_t warp_count, uint32_t clock_count);
+void kcsim_proxy_destroy(kcsim_proxy *proxy);
+void kcsim_proxy_reset(kcsim_proxy *proxy);
+void kcsim_proxy_fence(kcsim_warp *warp);
+/* A fence lies between what warp `writer` did at `time` and now, as `warp` knows it. */
+bool kcsim_proxy_is_fenced(const kcsim_warp *warp, uint32_t writer, uint32_t time);
+
+#endif
