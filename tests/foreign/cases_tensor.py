@@ -1,6 +1,6 @@
-"""wmma.cu, mma.cu, wgmma.cu: tensor cores. Integers and small numbers whose sums are exact are compared bit for bit."""
+"""wmma.cu, mma.cu, wgmma.cu: tensor cores; tma.cu: tensor copies. Integers and small numbers whose sums are exact are compared bit for bit."""
 import numpy as np
-from case import In, Launch, Out, case
+from case import In, Launch, Map, Out, case
 
 i32, f16, f32, f64 = np.int32, np.float16, np.float32, np.float64
 
@@ -215,3 +215,19 @@ wgmma_one("wgmma_b1", random_bits, random_bits, i32)
 wgmma_one("wgmma_tf32", eighths(8, lambda x: x.astype(f32)), eighths(8, lambda x: x.astype(f32)), f32)
 wgmma_one("wgmma_bf16", eighths(16, bf16), eighths(16, bf16), f32, lambda a, b: 0 - a @ b.T)
 wgmma_one("wgmma_e5m2e4m3", minifloat(5, 2, 15), minifloat(4, 3, 7), f32)
+
+
+# ---- tma.cu
+
+
+@case("tma", ["sm_90a"])
+def tma_ring(r):
+    """Rows and columns past the end: the boxes reach out of both tensors."""
+    x = r.integers(-99, 99, (40, 5 * 64 - 8)).astype(np.float16)
+    return [Launch("tma_ring", 3, 96, [Map(In(x), (16, 64), 3), Map(Out(x * 2, np.float16), (16, 64), 0), np.int32(5)])]
+
+
+@case("tma", ["sm_90a"])
+def bulk_sum(r):
+    x = r.integers(-999, 999, (6, 256)).astype(np.int32)
+    return [Launch("bulk_sum", 6, 256, [In(x), Out((x * 3 + np.arange(256)).sum(0).astype(np.int32), start=np.zeros(256, np.int32))])]
