@@ -54,6 +54,9 @@ void kcsim_flights_observed(kcsim_flights *flights, const kcsim_warp *warp, uint
 bool kcsim_flights_look(const kcsim_flights *flights, const kcsim_warp *warp, uint64_t address,
                         uint64_t size, uint64_t *at);
 
+/* The block's last thread exits: do copies still read its shared memory? */
+void kcsim_bulk_leave(kcsim_warp *warp, uint32_t mask);
+
 /* ---- proxy.c: fences between ordinary accesses and the asynchronous proxy ---- */
 
 kcsim_proxy *kcsim_proxy_create(uint32_t warp_count, uint32_t clock_count);

@@ -19,6 +19,7 @@
 
 typedef struct copying_thread {
     uint32_t committed, waited;
+    uint32_t latest; /* the group of its last copy */
     uint32_t when[REMEMBERED]; /* by group: the warp's clock at the wait */
     /* cp.async.mbarrier.arrive hands over all copies so far, to whoever waits for the mbarrier.
      * The copies between two of them are a batch; by batch: the warp's clock and its count of such
@@ -71,7 +72,17 @@ void kcsim_copies_begin(kcsim_copies *copies, const kcsim_warp *warp, uint32_t l
     uint64_t word = (uint64_t)copies->threads[thread].batches << 40 | group << 16 | (thread + 1);
     for (uint64_t at = address / 4; at < (address + size + 3) / 4; at++)
         copies->words[at] = word;
+    copies->threads[thread].latest = (uint32_t)group;
     copies->used = true;
+}
+
+bool kcsim_copies_any(const kcsim_copies *copies, uint32_t *thread) {
+    for (uint32_t i = 0; copies->used && i < copies->thread_count; i++) {
+        if (copies->threads[i].latest <= copies->threads[i].waited) continue;
+        *thread = i;
+        return true;
+    }
+    return false;
 }
 
 void kcsim_do_copy_group(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {

@@ -399,6 +399,8 @@ void kcsim_copies_reset(kcsim_copies *copies);
 /* A lane issues a copy to [address, address + size). */
 void kcsim_copies_begin(kcsim_copies *copies, const kcsim_warp *warp, uint32_t lane,
                         uint64_t address, uint64_t size);
+/* Some thread has not waited for all of its copies. */
+bool kcsim_copies_any(const kcsim_copies *copies, uint32_t *thread);
 /* A lane's copies so far are waited for by way of an mbarrier. */
 void kcsim_copies_hand_over(kcsim_copies *copies, const kcsim_warp *warp, uint32_t lane);
 /* The first copy to these bytes that is not done, as a lane of `warp` sees it; *thread issued it.

@@ -436,6 +436,20 @@ static void do_lane(transfer *move) {
     free(move->data);
 }
 
+void kcsim_bulk_leave(kcsim_warp *warp, uint32_t mask) {
+    uint32_t thread = 0;
+    char text[120];
+    if (!kcsim_copies_any(warp->block->leaving, &thread)) return;
+    snprintf(text, sizeof text,
+             "the block exits, and lane %u of warp %u has not waited for its bulk copies from here",
+             thread % KCSIM_LANES, thread / KCSIM_LANES);
+    kcsim_report report = {.kind = KCSIM_FINDING_ASYNC_IN_FLIGHT,
+                           .lanes = mask & (0 - mask),
+                           .space = "shared",
+                           .other = text};
+    kcsim_report_lanes(warp, &warp->block->launch->code->insns[warp->pc], &report);
+}
+
 static uint32_t defined_lanes(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     const kcsim_bulk *bulk = insn->fn.bulk;
     const kcsim_ref refs[] = {bulk->to.ref, bulk->from.ref, bulk->mbarrier.ref, bulk->size,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/exec.h"
 #include "runtime/sim/cuda/wgmma.h"
 
@@ -385,6 +386,7 @@ void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask) {
     block->live_threads -= (uint32_t)__builtin_popcount(mask);
     block->changes++;
     if (block->wgmma && !warp->live) kcsim_wgmma_leave(warp, mask);
+    if (block->leaving && !block->live_threads) kcsim_bulk_leave(warp, mask);
     add_ready(warp, warp->pc + 1, rest);
     warp->mask = 0;
     check_barriers(block);

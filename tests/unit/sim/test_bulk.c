@@ -428,7 +428,11 @@ static void test_reuse(void **state) {
     expect(KERNEL(STORED SKIP "bar.sync 0;\n" TO_TILE), 32, "async_in_flight", "nothing says that it was read");
     expect(KERNEL(STORED "cp.async.bulk.wait_group.read 1;\n" SKIP "bar.sync 0;\n" TO_TILE), 32, "async_in_flight", NULL);
     expect(KERNEL(TO_TILE FENCE "bar.sync 0;\n" ONLY_FIRST STORE DRAIN SKIP "bar.sync 0;\n" TO_TILE), 32, "async_in_flight", NULL);
-    expect(KERNEL(STORED SKIP "ld.shared.b32 %r20, [%r2];"), 32, NULL, NULL);
+    expect(KERNEL(STORED "ld.shared.b32 %r20, [tile];\n" DRAIN SKIP), 32, NULL, NULL);
+    /* the block exits: not waited for, not even committed; a group of nothing needs no wait */
+    expect(KERNEL(STORED SKIP), 32, "async_in_flight", "the block exits");
+    expect(KERNEL(TO_TILE FENCE "bar.sync 0;\n" ONLY_FIRST STORE SKIP), 32, "async_in_flight", "the block exits");
+    expect(KERNEL(STORED DRAIN COMMIT SKIP), 32, NULL, NULL);
     /* two groups, of which the older is waited for */
     expect(KERNEL(STORED "cp.async.bulk.global.shared::cta.bulk_group [%d0+1024], [tile], 16;\n" COMMIT
                   "cp.async.bulk.wait_group 0;\n" SKIP "bar.sync 0;\n" TO_TILE), 32, NULL, NULL);
