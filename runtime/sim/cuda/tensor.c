@@ -3,6 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math")
 #endif
@@ -40,6 +44,30 @@ static void from_nibbles(ptx_type type, const uint8_t *from, uint32_t count, dou
     }
 }
 
+#if defined(__x86_64__)
+__attribute__((target("avx2,f16c"))) static uint32_t from_halves(const uint16_t *from,
+                                                                 uint32_t count, double *out) {
+    uint32_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        __m256 eight = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+        _mm256_storeu_pd(out + i, _mm256_cvtps_pd(_mm256_castps256_ps128(eight)));
+        _mm256_storeu_pd(out + i + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(eight, 1)));
+    }
+    return i;
+}
+#else
+static uint32_t from_halves(const uint16_t *from, uint32_t count, double *out) {
+    (void)from, (void)count, (void)out;
+    return 0;
+}
+#endif
+
+static void take_halves(const uint16_t *from, uint32_t count, double *out) {
+    uint32_t done = kcsim_lanes() == &kcsim_lanes_avx2 ? from_halves(from, count, out) : 0;
+    for (uint32_t i = done; i < count; i++)
+        out[i] = from_half(from[i]);
+}
+
 #define EACH(type, value)                                                                          \
     for (uint32_t i = 0; i < count; i++) {                                                         \
         type bits = ((const type *)from)[i];                                                       \
@@ -49,7 +77,7 @@ static void from_nibbles(ptx_type type, const uint8_t *from, uint32_t count, dou
 
 void kcsim_elements(ptx_type element, const void *from, uint32_t count, double *out) {
     switch (element) {
-    case PTX_F16: EACH(uint16_t, from_half(bits));
+    case PTX_F16: take_halves(from, count, out); break;
     case PTX_BF16: EACH(uint16_t, from_bits((uint32_t)bits << 16));
     case PTX_TF32: /* the unit reads ten bits of the fraction */
         EACH(uint32_t, from_bits(bits & 0xffffe000));
@@ -89,7 +117,8 @@ void kcsim_tile_take_a(kcsim_tile *tile, const kcsim_warp *warp, ptx_type type,
         kcsim_elements(type, kcsim_at(warp, list[r]), 8 * run, values);
         tile->row_undefined |= quads_undefined(warp, list[r]) << low;
         for (uint32_t g = 0; g < 8; g++)
-            memcpy(&tile->a[g + low][column], values + run * g, run * sizeof *values);
+            for (uint32_t i = 0; i < run; i += 4)
+                memcpy(&tile->a[g + low][column + i], values + run * g + i, 4 * sizeof *values);
     }
 }
 
@@ -106,46 +135,57 @@ void kcsim_tile_take_b(kcsim_tile *tile, const kcsim_warp *warp, ptx_type type,
     }
 }
 
+/* Eight rows of C, read as memory, are the elements of the lanes one after another. */
 void kcsim_tile_take_c(kcsim_tile *tile, const kcsim_warp *warp, ptx_type type,
                        const kcsim_ref *list, uint32_t registers) {
-    uint32_t each = type == PTX_F16 ? 2 : 1;
-    double values[64];
+    double values[32];
     for (uint32_t r = 0; r < registers; r++) {
-        uint32_t low = 8 * (r * each >> 1), column = r * each & 1;
-        kcsim_elements(type, kcsim_at(warp, list[r]), 32 * each, values);
+        double *sums = type == PTX_F16 ? tile->sum[8 * r] : tile->sum[8 * (r >> 1)] + (r & 1);
         tile->sum_defined[r] = warp->full[list[r].slot];
+        if (type == PTX_F16) {
+            kcsim_elements(type, kcsim_at(warp, list[r]), 64, sums);
+            continue;
+        }
+        kcsim_elements(type, kcsim_at(warp, list[r]), 32, values);
         for (uint32_t lane = 0; lane < 32; lane++)
-            for (uint32_t i = 0; i < each; i++)
-                tile->sum[lane / 4 + low][2 * (lane % 4) + column + i] = values[lane * each + i];
+            sums[2 * lane] = values[lane];
     }
 }
 
 /* ---- products ---- */
 
-typedef double vector __attribute__((vector_size(32)));
+typedef double vector __attribute__((vector_size(32), may_alias));
 
-static inline __attribute__((always_inline)) void multiply(kcsim_tile *tile, uint32_t rows,
-                                                           uint32_t k) {
-    for (uint32_t row = 0; row < rows; row += 4) {
-        vector sums[4][2];
-        memcpy(sums, tile->sum[row], sizeof sums);
-        for (uint32_t i = 0; i < k; i++) {
-            vector b[2];
-            memcpy(b, tile->b[i], sizeof b);
-            for (uint32_t r = 0; r < 4; r++) {
-                double a = tile->a[row + r][i];
-                sums[r][0] += a * b[0];
-                sums[r][1] += a * b[1];
-            }
-        }
-        memcpy(tile->sum[row], sums, sizeof sums);
+/* A macro, for the compiler takes vectors apart by the target of the function they stand in. */
+#define MULTIPLY                                                                                   \
+    for (uint32_t row = 0; row < rows; row += 4) {                                                 \
+        vector *sums = (vector *)tile->sum[row];                                                   \
+        vector s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];                             \
+        vector s4 = sums[4], s5 = sums[5], s6 = sums[6], s7 = sums[7];                             \
+        for (uint32_t i = 0; i < k; i++) {                                                         \
+            const vector *b = (const vector *)tile->b[i];                                          \
+            const vector low = b[0], high = b[1];                                                  \
+            s0 += tile->a[row][i] * low;                                                           \
+            s1 += tile->a[row][i] * high;                                                          \
+            s2 += tile->a[row + 1][i] * low;                                                       \
+            s3 += tile->a[row + 1][i] * high;                                                      \
+            s4 += tile->a[row + 2][i] * low;                                                       \
+            s5 += tile->a[row + 2][i] * high;                                                      \
+            s6 += tile->a[row + 3][i] * low;                                                       \
+            s7 += tile->a[row + 3][i] * high;                                                      \
+        }                                                                                          \
+        sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3;                                    \
+        sums[4] = s4, sums[5] = s5, sums[6] = s6, sums[7] = s7;                                    \
     }
+
+static void multiply(kcsim_tile *tile, uint32_t rows, uint32_t k) {
+    MULTIPLY
 }
 
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) static void multiply_avx2(kcsim_tile *tile, uint32_t rows,
                                                           uint32_t k) {
-    multiply(tile, rows, k);
+    MULTIPLY
 }
 #endif
 
@@ -182,25 +222,49 @@ void kcsim_tile_count(kcsim_tile *tile, uint32_t rows, uint32_t words, bool is_x
 
 /* ---- results ---- */
 
+/* Normal halves are rounded by hand: 42 bits of the fraction go, half of their unit and the last
+ * bit that stays decide. */
+static bool quick_half(double sum, uint64_t *half) {
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    uint64_t exponent = bits >> 52 & 0x7ff;
+    if ((exponent < 1009 || exponent >= 1023 + 15) && bits << 1) return false;
+    *half = bits >> 48 & 0x8000;
+    if (!(bits << 1)) return true;
+    uint64_t magnitude = (bits & INT64_MAX) - ((uint64_t)1008 << 52);
+    *half |= (magnitude + ((uint64_t)1 << 41) - 1 + (magnitude >> 42 & 1)) >> 42;
+    return true;
+}
+
 static uint64_t result_of(ptx_type type, double sum, bool saturate) {
+    uint64_t half;
+    if (type == PTX_F16 && quick_half(sum, &half)) return half;
     if (type != PTX_S32) return kcsim_encode(type, sum, PTX_M_RN);
     if (saturate) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
     return (uint32_t)(int64_t)sum;
 }
 
+/* False when there is a NaN, whose bits are another matter. */
+static bool give_floats(const double *sums, uint32_t out[32]) {
+    float values[32];
+    int numbers = 0;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        values[lane] = (float)sums[2 * lane];
+        numbers += values[lane] == values[lane];
+    }
+    memcpy(out, values, sizeof values);
+    return numbers == 32;
+}
+
 static void give_register(const kcsim_tile *tile, kcsim_warp *warp, ptx_type type, bool saturate,
                           kcsim_ref d, uint32_t first, uint32_t mask) {
+    const double *sums = tile->sum[8 * (first >> 1)] + (first & 1);
     uint64_t wide[32];
     uint32_t narrow[32];
-    for (uint32_t lane = 0; lane < 32; lane++) {
-        const double *sum = &tile->sum[lane / 4 + 8 * (first >> 1)][2 * (lane % 4) + (first & 1)];
-        if (type == PTX_F32 && *sum == *sum) {
-            float value = (float)*sum;
-            memcpy(&narrow[lane], &value, sizeof value);
-            continue;
-        }
-        wide[lane] = result_of(type, sum[0], saturate);
-        if (type == PTX_F16) wide[lane] |= result_of(type, sum[1], false) << 16;
+    bool done = type == PTX_F32 && give_floats(sums, narrow);
+    for (uint32_t lane = 0; !done && lane < 32; lane++) {
+        wide[lane] = result_of(type, sums[2 * lane], saturate);
+        if (type == PTX_F16) wide[lane] |= result_of(type, sums[2 * lane + 1], false) << 16;
         narrow[lane] = (uint32_t)wide[lane];
     }
     if (type == PTX_F64) kcsim_put(warp, d, wide, 8, mask);

@@ -1,0 +1,92 @@
+#!/usr/bin/python3
+"""Tensor-core instructions on the simulator, all checks on and off: tests/bench/tensor.py [BUILD]. GFLOP a second of processor
+time, that is for each core."""
+import os, sys, time
+import numpy as np
+
+sys.dont_write_bytecode = True
+BUILD = sys.argv[1] if len(sys.argv) > 1 else "build"
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "foreign"))
+import ctypes as c, sim
+
+TARGET = 5.0
+FORM = """.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u32 n) {
+.shared .align 1024 .b8 tile[24576];
+.reg .pred %p<4>; .reg .b32 %r<300>; .reg .b64 %d<8>;
+mov.u32 %r0, %tid.x; ld.param.u32 %r1, [n]; mov.u32 %r2, 0;
+"""
+
+
+def registers(first, count):
+    return "{" + ", ".join(f"%r{i}" for i in range(first, first + count)) + "}"
+
+
+def zeros(first, count):
+    return "".join(f"mov.b32 %r{i}, 0;\n" for i in range(first, first + count))
+
+
+def loop(before, body, after=""):
+    return FORM + before + f"LOOP:\n{body}add.s32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r1;\n@%p1 bra LOOP;\n{after}ret; }}\n"
+
+
+def mma(shape, types, d, a, b):
+    text = f"mma.sync.aligned.{shape}.row.col.{types} {registers(10, d)}, {registers(20, a)}, {registers(30, b)}, {registers(10, d)};\n"
+    return loop(zeros(10, d) + zeros(20, a) + zeros(30, b), text)
+
+
+def wgmma(n, types, k):
+    fill = ("mov.u32 %r3, tile; shl.b32 %r4, %r0, 4; add.s32 %r4, %r4, %r3;\n" +
+            "".join(f"st.shared.v4.b32 [%r4+{2048 * i}], {{%r2, %r2, %r2, %r2}};\n" for i in range(12)) +
+            "fence.proxy.async.shared::cta; bar.sync 0;\n"
+            "shr.u32 %r5, %r3, 4; cvt.u64.u32 %d1, %r5; or.b64 %d1, %d1, 0x8000002000400000;\n")
+    text = ("wgmma.fence.sync.aligned;\n"
+            f"wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {registers(10, n // 2)}, %d1, %d1, 1, 1, 1, 0, 0;\n"
+            "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n")
+    return loop(fill + zeros(10, n // 2), text)
+
+
+BENCHES = [  # name, PTX, flops of a warp and iteration
+    ("mma.sync m16n8k16 f32.f16", mma("m16n8k16", "f32.f16.f16.f32", 4, 4, 2), 2 * 16 * 8 * 16),
+    ("mma.sync m16n8k16 f16.f16", mma("m16n8k16", "f16.f16.f16.f16", 2, 4, 2), 2 * 16 * 8 * 16),
+    ("mma.sync m16n8k8 f32.tf32", mma("m16n8k8", "f32.tf32.tf32.f32", 4, 4, 2), 2 * 16 * 8 * 8),
+    ("mma.sync m16n8k32 s32.s8", mma("m16n8k32", "s32.s8.s8.s32", 4, 4, 2), 2 * 16 * 8 * 32),
+    ("mma.sync m16n8k32 f32.e4m3", mma("m16n8k32", "f32.e4m3.e4m3.f32", 4, 4, 2), 2 * 16 * 8 * 32),
+    ("wgmma m64n64k16 f32.f16", wgmma(64, "f32.f16.f16", 16), 2 * 16 * 64 * 16),
+    ("wgmma m64n256k16 f32.f16", wgmma(256, "f32.f16.f16", 16), 2 * 16 * 256 * 16),
+]
+
+
+def measure(driver, ptx, flops):
+    device = sim.Device(driver, "sm_90a", ptx)
+    best, n = 0.0, 20
+    for _ in range(8):
+        start = time.process_time()
+        device.launch("k", (2, 1, 1), (128, 1, 1), 0, [c.c_uint32(n)])
+        took = time.process_time() - start
+        best = max(best, 8 * n * flops / max(took, 1e-9) / 1e9) if took > 0.05 else best
+        n *= 1 if took > 0.2 else 4
+    found = device.findings()
+    device.close()
+    assert not found, found[0]
+    return best
+
+
+def main():
+    checks = os.environ.get("KCSIM_CHECKS")
+    if checks is None:  # read once by the library: a process each
+        sys.stdout.flush()
+        return sum(os.spawnvpe(os.P_WAIT, sys.executable, [sys.executable, __file__, BUILD], dict(os.environ, KCSIM_CHECKS=how)) != 0
+                   for how in ("all", "none"))
+    driver = sim.Driver(os.path.join(BUILD, "sim", "libcuda.so.1"))
+    for name, ptx, flops in BENCHES:
+        value = measure(driver, ptx, flops)
+        missed = "  MISSED" if checks == "all" and value < TARGET else ""
+        print(f"{'simulator, ' + name + ', checks ' + checks:<58} {value:10.4g} GFLOP/s {TARGET:7.4g} {value / TARGET:6.2f}{missed}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
