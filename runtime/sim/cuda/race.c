@@ -157,21 +157,24 @@ static bool same_mark(mark a, mark b) {
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
+/* This warp, or several, have read these bytes of the word at this tick already, and whoever wrote
+ * it is known to be ordered. */
+static inline bool is_old_news(const kcsim_warp *warp, word at, uint32_t now, uint32_t bytes) {
+    bool read = at.reader.time == now && (at.reader.warp == warp->id || at.reader.warp == SEVERAL);
+    return read && !(bytes & ~at.reader.bytes) && is_ordered(warp, at.writer);
+}
+
 uint32_t kcsim_race_news(const kcsim_race *race, const kcsim_warp *warp, const uint64_t *addresses,
                          uint32_t mask, uint32_t size, kcsim_access_kind kind) {
-    if (kind != KCSIM_ACCESS_READ || size % 4 || race->readers) return mask;
-    /* Words that this warp, or several, have read since the last barrier, and whose writer is
-     * known to be ordered. */
     uint32_t now = warp->time[warp->id] & TIMES, news = 0;
-    mark mine = {.time = now, .warp = warp->id & SEVERAL, .bytes = 15},
-         shared = {.time = now, .warp = SEVERAL, .bytes = 15};
+    uint32_t words = size < 4 ? 1 : size / 4, bytes = size < 4 ? (1u << size) - 1 : 15;
+    if (kind != KCSIM_ACCESS_READ || (size > 4 && size % 4) || race->readers) return mask;
     for (; mask; mask &= mask - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(mask);
+        uint32_t lane = (uint32_t)__builtin_ctz(mask), within = addresses[lane] % 4;
         const word *at = &race->words[addresses[lane] / 4];
-        bool known = addresses[lane] % 4 == 0;
-        for (uint32_t i = 0; known && i < size / 4; i++)
-            known = (same_mark(at[i].reader, mine) || same_mark(at[i].reader, shared)) &&
-                    is_ordered(warp, at[i].writer);
+        bool known = within + (size < 4 ? size : 4) <= 4;
+        for (uint32_t i = 0; known && i < words; i++)
+            known = is_old_news(warp, at[i], now, bytes << within);
         news |= (uint32_t)!known << lane;
     }
     return news;
