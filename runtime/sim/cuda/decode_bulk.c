@@ -36,18 +36,21 @@ static bool take_tensor(kcsim_decoder *decoder, operands *rest, kcsim_bulk *bulk
     for (uint32_t i = 0; i < bulk->rank; i++)
         if (!kcsim_decode_source(decoder, &operand->elements[i], 4, PTX_S32, &bulk->at[i]))
             return false;
-    return take_address(decoder, rest, out);
+    ptx_operand map = *take(rest);
+    map.element_count = 0;
+    return kcsim_decode_address(decoder, &map, &out->ref, &out->offset, &out->width);
 }
 
 static bool find_way(kcsim_decoder *decoder, kcsim_bulk *bulk) {
     const ptx_statement *statement = decoder->statement;
-    ptx_modifier to = ptx_has(statement, PTX_GROUP_SPACE), from = ptx_has(statement, PTX_GROUP_FROM);
+    ptx_modifier to = ptx_has(statement, PTX_GROUP_SPACE),
+                 from = ptx_has(statement, PTX_GROUP_FROM);
     bool shared = to == PTX_M_SHARED_CLUSTER || to == PTX_M_SHARED_CTA;
     if (statement->op == PTX_OP_BULK_PREFETCH || statement->op == PTX_OP_BULK_TENSOR_PREFETCH) {
         bulk->way = KCSIM_BULK_PREFETCH;
         return to == PTX_M_GLOBAL && from == PTX_M_NONE;
     }
-    bulk->way = to == PTX_M_GLOBAL      ? KCSIM_BULK_OUT
+    bulk->way = to == PTX_M_GLOBAL     ? KCSIM_BULK_OUT
                 : from == PTX_M_GLOBAL ? KCSIM_BULK_IN
                                        : KCSIM_BULK_ACROSS;
     if (bulk->way == KCSIM_BULK_IN) return shared;
@@ -149,8 +152,8 @@ bool kcsim_decode_bulk(kcsim_decoder *decoder) {
     if (!find_way(decoder, bulk))
         return kcsim_decode_fail(decoder, "a copy between these spaces is not known");
     bulk->multicast = ptx_has(statement, PTX_GROUP_MULTICAST) != PTX_M_NONE;
-    if (bulk->multicast && (bulk->way != KCSIM_BULK_IN ||
-                            ptx_has(statement, PTX_GROUP_SPACE) != PTX_M_SHARED_CLUSTER))
+    if (bulk->multicast &&
+        (bulk->way != KCSIM_BULK_IN || ptx_has(statement, PTX_GROUP_SPACE) != PTX_M_SHARED_CLUSTER))
         return kcsim_decode_fail(decoder, "a multicast goes from global to .shared::cluster");
     if (decoder->module->target < 90)
         return kcsim_decode_fail(decoder, "bulk copies need a target of sm_90 or newer");

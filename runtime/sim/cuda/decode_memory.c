@@ -13,6 +13,7 @@ bool kcsim_decode_address(kcsim_decoder *decoder, const ptx_operand *operand, kc
                           int64_t *offset, uint8_t *width) {
     if (operand->kind != PTX_OPERAND_MEMORY)
         return kcsim_decode_fail(decoder, "an address in brackets was expected");
+    if (operand->element_count) return kcsim_decode_fail(decoder, "no coordinates belong here");
     *offset = operand->integer;
     *width = 8;
     if (operand->variable) *offset += (int64_t)kcsim_variable_address(decoder, operand->variable);

@@ -69,8 +69,7 @@ static bool place(const transfer *move, ptx_space space, uint64_t address, uint6
 
 static void get_marks(const transfer *move, const kcsim_access *access, uint64_t into,
                       uint64_t size) {
-    if (access->shadowed)
-        memcpy(move->marks + into, kcsim_marks(access, move->lane), size);
+    if (access->shadowed) memcpy(move->marks + into, kcsim_marks(access, move->lane), size);
     else memset(move->marks + into, 1, size);
 }
 
@@ -249,8 +248,8 @@ static kcsim_mbarrier *find_mbarrier(const transfer *move, uint64_t at, const kc
                               : NULL;
     if (problem) tell(move, KCSIM_FINDING_MBARRIER, PTX_SPACE_SHARED, at, 8, problem);
     if (problem) return NULL;
-    if (home->race && kcsim_race_access(home->race, move->warp, found->at, 8, KCSIM_ACCESS_ATOMIC,
-                                        &other))
+    if (home->race &&
+        kcsim_race_access(home->race, move->warp, found->at, 8, KCSIM_ACCESS_ATOMIC, &other))
         tell(move, KCSIM_FINDING_RACE, PTX_SPACE_SHARED, at, 8,
              "nothing orders the mbarrier's initialisation before this copy");
     return found;
@@ -268,8 +267,8 @@ static void land(const transfer *move, uint64_t to, uint64_t mbarrier) {
     store_chunks(move, &access);
     kcsim_mbarrier *object = find_mbarrier(move, mbarrier, home, &signal);
     if (!object) return;
-    if (home->flights && !kcsim_flights_begin(home->flights, object->at, object->phase, address,
-                                              move->size))
+    if (home->flights &&
+        !kcsim_flights_begin(home->flights, object->at, object->phase, address, move->size))
         move->warp->block->worker->failed = true;
     const char *problem = kcsim_mbarrier_complete(home, object, (uint32_t)move->size);
     if (problem) tell(move, KCSIM_FINDING_MBARRIER, PTX_SPACE_SHARED, mbarrier, 8, problem);
@@ -299,8 +298,7 @@ static void land_everywhere(const transfer *move) {
     uint32_t blocks = ((const uint16_t *)kcsim_at(move->warp, move->bulk->blocks))[move->lane];
     for (uint32_t rank = 0; rank < 16; rank++) {
         if (!(blocks >> rank & 1)) continue;
-        if (rank < cluster->count)
-            land(move, in_block(move->to, rank), in_block(mbarrier, rank));
+        if (rank < cluster->count) land(move, in_block(move->to, rank), in_block(mbarrier, rank));
         else
             tell(move, KCSIM_FINDING_OUT_OF_BOUNDS, PTX_SPACE_SHARED, move->to, move->size,
                  "the multicast names a block that the cluster does not have");
@@ -316,8 +314,8 @@ static const uint8_t reduction_types[KCSIM_TENSOR_TYPE_COUNT] = {
 /* The bitwise operations and inc and dec are for integers. */
 static bool type_fits(const transfer *move) {
     ptx_type_kind kind = ptx_types[move->type].kind;
-    bool arithmetic = move->bulk->op == PTX_M_ADD || move->bulk->op == PTX_M_MIN ||
-                      move->bulk->op == PTX_M_MAX;
+    bool arithmetic =
+        move->bulk->op == PTX_M_ADD || move->bulk->op == PTX_M_MIN || move->bulk->op == PTX_M_MAX;
     return ptx_types[move->type].bits >= (kind == PTX_KIND_FLOAT ? 16 : 32) &&
            (arithmetic || kind != PTX_KIND_FLOAT);
 }
@@ -397,13 +395,14 @@ static void count_global(const transfer *move) {
 static void leave(const transfer *move) {
     kcsim_access access;
     kcsim_copies *leaving = move->warp->block->leaving;
-    if (leaving && place(move, PTX_SPACE_SHARED, move->from, move->size, KCSIM_ACCESS_READ, &access))
+    if (leaving &&
+        place(move, PTX_SPACE_SHARED, move->from, move->size, KCSIM_ACCESS_READ, &access))
         kcsim_copies_begin(leaving, move->warp, move->lane, access.address[move->lane], move->size);
 }
 
 static bool flushes(const transfer *move) {
-    return move->bulk->rank && (move->map.type == KCSIM_TENSOR_F32_FTZ ||
-                                move->map.type == KCSIM_TENSOR_TF32_FTZ);
+    return move->bulk->rank &&
+           (move->map.type == KCSIM_TENSOR_F32_FTZ || move->map.type == KCSIM_TENSOR_TF32_FTZ);
 }
 
 static void copy(transfer *move) {

@@ -63,8 +63,7 @@ static landing *find_or_add(kcsim_flights *flights, uint64_t at) {
         flights->landings = grown;
         flights->capacity = wanted;
     }
-    uint32_t *clocks =
-        calloc((size_t)flights->clock_count * (REMEMBERED + 1), sizeof *clocks);
+    uint32_t *clocks = calloc((size_t)flights->clock_count * (REMEMBERED + 1), sizeof *clocks);
     if (!clocks) return NULL;
     landing *fresh = &flights->landings[flights->landing_count++];
     *fresh = (landing){.at = at, .seen = clocks, .when = clocks + flights->clock_count};

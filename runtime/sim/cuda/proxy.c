@@ -44,8 +44,7 @@ void kcsim_proxy_reset(kcsim_proxy *proxy) {
 }
 
 static uint32_t *clocks_of(const kcsim_proxy *proxy, uint32_t warp, uint32_t fence) {
-    return proxy->clocks +
-           ((size_t)warp * REMEMBERED + fence % REMEMBERED) * proxy->clock_count;
+    return proxy->clocks + ((size_t)warp * REMEMBERED + fence % REMEMBERED) * proxy->clock_count;
 }
 
 void kcsim_proxy_fence(kcsim_warp *warp) {

@@ -19,8 +19,7 @@ static bool is_float(kcsim_tensor_type type) {
 }
 
 static const char *dim_problem(const kcsim_tensor_map *map, unsigned i) {
-    if (map->dims[i] == 0 || map->dims[i] > MOST_DIM)
-        return "globalDim: sizes are from 1 to 2^32";
+    if (map->dims[i] == 0 || map->dims[i] > MOST_DIM) return "globalDim: sizes are from 1 to 2^32";
     if (map->box[i] == 0 || map->box[i] > 256) return "boxDim: a box has 1 to 256 elements a side";
     if (map->steps[i] == 0 || map->steps[i] > 8) return "elementStrides: steps are from 1 to 8";
     if (i == 0) return NULL;
@@ -45,7 +44,8 @@ const char *kcsim_tensor_map_problem(const kcsim_tensor_map *map) {
     }
     uint64_t inner = map->box[0] * map->strides[0], span = swizzle_bytes(map->swizzle);
     if (inner % 16) return "boxDim[0]: the inner side of a box has a multiple of 16 bytes";
-    if (span && inner > span) return "boxDim[0]: the inner side of a box is longer than the swizzle";
+    if (span && inner > span)
+        return "boxDim[0]: the inner side of a box is longer than the swizzle";
     if (map->fill_nan && !is_float(map->type)) return "oobFill: NaN is for floating-point types";
     return NULL;
 }

@@ -321,6 +321,23 @@ static void test_plain(void **state) {
     machine_close(&bulk.test);
 }
 
+/* Without any check the same comes out. */
+static void test_unchecked(void **state) {
+    static const uint8_t bytes[BUFFER] = {1, 2, 3};
+    kcsim_options options = kcsim_options_default();
+    launch_params params = {.out = 0};
+    (void)state;
+    options.checks = 0;
+    machine_test test = machine_open(&options, "sm_90a", KERNEL(INIT ONLY_FIRST EXPECT("512") LOAD WAIT STORE COMMIT DRAIN SKIP), BUFFER);
+    machine_write(&test, test.in, bytes, BUFFER);
+    params.out = test.out;
+    params.in = test.in;
+    kcsim_launch_config config = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    assert_int_equal(kcsim_launch(test.machine, test.function, &config, &params, sizeof params), KCSIM_OK);
+    assert_memory_equal(kcsim_mem_host(test.machine, test.out, 512), bytes, 512);
+    machine_close(&test);
+}
+
 static uint32_t combined(const char *op, uint32_t old, uint32_t value) {
     if (strcmp(op, "add.u32") == 0) return old + value;
     if (strcmp(op, "and.b32") == 0) return old & value;
@@ -523,6 +540,8 @@ static void test_refusals(void **state) {
     refused("cp.async.bulk.global.shared::cta.mbarrier::complete_tx::bytes [%d0], [tile], 512;", "bulk_group");
     refused("cp.async.bulk.global.global.bulk_group [%d0], [%d1], 512;", "between these spaces");
     refused("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.b32 [%d0], [tile], 512;", "reduction");
+    refused("ld.global.b32 %r1, [%d1, {%r2}];", "no coordinates");
+    refused("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%d1, {%r10}], 512, [bar];", "no coordinates");
     refused("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [tile], %d1;", "tensormap.replace");
 }
 
@@ -553,7 +572,7 @@ static void test_problems(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_problems),   cmocka_unit_test(test_plain),    cmocka_unit_test(test_swizzles),
+        cmocka_unit_test(test_unchecked), cmocka_unit_test(test_problems),   cmocka_unit_test(test_plain),    cmocka_unit_test(test_swizzles),
         cmocka_unit_test(test_ranks),      cmocka_unit_test(test_fill),     cmocka_unit_test(test_tensor_add),
         cmocka_unit_test(test_reductions), cmocka_unit_test(test_clusters), cmocka_unit_test(test_waiting),
         cmocka_unit_test(test_reuse),      cmocka_unit_test(test_proxies),  cmocka_unit_test(test_places),
