@@ -134,11 +134,24 @@ static bool names_product(const ptx_statement *statement) {
     return (product == PTX_M_AND || product == PTX_M_XOR) && counts;
 }
 
+/* Each of these with each, a byte an element: PTX ISA, mma with .kind::f8f6f4. */
+static bool is_f8f6f4(const ptx_statement *statement) {
+    const ptx_type *types = statement->types;
+    bool small = true;
+    for (int i = 1; i <= 2; i++)
+        small &= types[i] == PTX_E4M3 || types[i] == PTX_E5M2 || types[i] == PTX_E3M2 ||
+                 types[i] == PTX_E2M3 || types[i] == PTX_E2M1;
+    return small && (types[0] == PTX_F32 || types[0] == PTX_F16) &&
+           ptx_has(statement, PTX_GROUP_SHAPE) == PTX_M_M16N8K32 && names_product(statement) &&
+           ptx_has(statement, PTX_GROUP_ROUND) == PTX_M_NONE;
+}
+
 static bool mma_exists(const ptx_statement *statement) {
     const ptx_type *types = statement->types;
     if (statement->type_count != 4 || ptx_has(statement, PTX_GROUP_LAYOUT_A) != PTX_M_ROW ||
         ptx_has(statement, PTX_GROUP_LAYOUT_B) != PTX_M_COL_B || types[3] != types[0])
         return false;
+    if (ptx_has(statement, PTX_GROUP_KIND)) return is_f8f6f4(statement);
     for (size_t i = 0; i < sizeof mma_forms / sizeof mma_forms[0]; i++)
         if (mma_forms[i].shape == ptx_has(statement, PTX_GROUP_SHAPE) &&
             mma_forms[i].a == types[1] && mma_forms[i].d == types[0])
@@ -152,6 +165,9 @@ static bool decode_mma(kcsim_decoder *decoder) {
     const ptx_statement *statement = decoder->statement;
     if (!mma_exists(statement))
         return kcsim_decode_fail(decoder, "this shape and these types are not supported");
+    if (ptx_has(statement, PTX_GROUP_KIND) &&
+        (decoder->module->target < 120 || !decoder->module->target_suffix))
+        return kcsim_decode_fail(decoder, "this needs a target such as sm_120a");
     kcsim_mma_shape shape = kcsim_mma_shape_of(statement);
     kcsim_insn *insn = decoder->insn;
     insn->kind = KCSIM_DO_MMA;

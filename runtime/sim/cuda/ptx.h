@@ -51,7 +51,7 @@ extern const ptx_type_info ptx_types[PTX_TYPE_COUNT];
         X(TO) X(SEMANTICS) X(SCOPE) X(CACHE) X(NC) X(EVICT) X(EVICT2) X(L2HINT) X(L2PREFETCH)      \
             X(LEVEL) X(VECTOR) X(ATOMIC) X(UNI) X(ALIGNED) X(SHUFFLE) X(VOTE) X(DIRECTION) X(WRAP) \
                 X(PERMUTE) X(SHIFTAMT) X(TEST) X(SHAPE) X(MATRICES) X(TRANS) X(LAYOUT_A)           \
-                    X(LAYOUT_B) X(PROXY) X(RESTRICT) X(POPC) X(TILE) X(FROM)       \
+                    X(LAYOUT_B) X(PROXY) X(RESTRICT) X(POPC) X(TILE) X(KIND) X(FROM)       \
                         X(COMPLETION) X(MULTICAST) X(DIMENSIONS) X(TILE_MODE) X(READ)
 
 typedef enum ptx_group {

@@ -37,6 +37,22 @@ static inline double from_e4m3(uint8_t bits) {
     return bits & 0x80 ? -value : value;
 }
 
+/* Six bits at the bottom of the byte; four in the middle of it. */
+static inline double from_e3m2(uint8_t bits) {
+    double value = small_float(bits & 0x1f, 2, 0x1p124);
+    return bits & 0x20 ? -value : value;
+}
+
+static inline double from_e2m3(uint8_t bits) {
+    double value = small_float(bits & 0x1f, 3, 0x1p126);
+    return bits & 0x20 ? -value : value;
+}
+
+static inline double from_e2m1(uint8_t bits) {
+    double value = small_float(bits >> 2 & 7, 1, 0x1p126);
+    return bits & 0x20 ? -value : value;
+}
+
 static void from_nibbles(ptx_type type, const uint8_t *from, uint32_t count, double *out) {
     for (uint32_t i = 0; i < count; i++) {
         int32_t bits = from[i / 2] >> 4 * (i % 2) & 15;
@@ -85,6 +101,9 @@ void kcsim_elements(ptx_type element, const void *from, uint32_t count, double *
     case PTX_F64: memcpy(out, from, count * sizeof *out); break;
     case PTX_E4M3: EACH(uint8_t, from_e4m3(bits));
     case PTX_E5M2: EACH(uint8_t, from_half((uint16_t)(bits << 8)));
+    case PTX_E3M2: EACH(uint8_t, from_e3m2(bits));
+    case PTX_E2M3: EACH(uint8_t, from_e2m3(bits));
+    case PTX_E2M1: EACH(uint8_t, from_e2m1(bits));
     case PTX_S8: EACH(int8_t, bits);
     case PTX_U8: EACH(uint8_t, bits);
     case PTX_S32: EACH(int32_t, bits);

@@ -64,6 +64,46 @@ static void test_fp8(void **state) {
     }
 }
 
+/* Every bit pattern of the small types of sm_120a, by their definition: sign, exponent, fraction. */
+static double minifloat(uint32_t bits, uint32_t exponents, uint32_t fractions) {
+    uint32_t fraction = bits & ((1u << fractions) - 1), exponent = bits >> fractions & ((1u << exponents) - 1);
+    int bias = (1 << (exponents - 1)) - 1;
+    double value = exponent ? ldexp(1 + ldexp(fraction, -(int)fractions), (int)exponent - bias) : ldexp(fraction, 1 - bias - (int)fractions);
+    return bits >> (exponents + fractions) & 1 ? -value : value;
+}
+
+/* B has 1 (of e5m2) in rows 1, 5, ... */
+#define F8F6F4(type)                                                                                                   \
+    ".version 8.7\n.target sm_120a\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in)\n{\n" PTX_REGISTERS \
+    "ld.param.u64 %d0, [out];\nld.param.u64 %d1, [in];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %d4, %r0, 8;\n"              \
+    "add.s64 %d2, %d0, %d4;\nadd.s64 %d3, %d1, %d4;\nld.global.v2.b32 {%r1, %r2}, [%d3];\nmov.b32 %r3, 0;\n"           \
+    "mov.b32 %r4, 0x00003c00;\nmma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32." type                                \
+    ".e5m2.f32 {%r5, %r6, %r7, %r8}, {%r1, %r2, %r3, %r3}, {%r4, %r4}, {%r3, %r3, %r3, %r3};\n"                         \
+    "st.global.v2.b32 [%d2], {%r5, %r7};\nret;\n}\n"
+
+static void test_f8f6f4(void **state) {
+    static const struct {
+        const char *ptx;
+        uint32_t exponents, fractions, shift;
+    } forms[] = {{F8F6F4("e3m2"), 3, 2, 0}, {F8F6F4("e2m3"), 2, 3, 0}, {F8F6F4("e2m1"), 2, 1, 2}};
+    (void)state;
+    for (int f = 0; f < 3; f++) {
+        uint32_t count = 1u << (1 + forms[f].exponents + forms[f].fractions);
+        for (uint32_t first = 0; first < count; first += 16) {
+            uint64_t in[32] = {0}, out[32];
+            for (uint32_t g = 0; g < 8; g++) /* column 1 of A: rows g and g + 8 */
+                in[4 * g] = (uint64_t)((first + g) % count) << (8 + forms[f].shift) | (uint64_t)((first + g + 8) % count) << (40 + forms[f].shift);
+            machine_lanes(forms[f].ptx, "sm_120a", in, out);
+            for (uint32_t g = 0; g < 16; g++) {
+                uint32_t word = (uint32_t)(out[g % 8 * 4] >> (g < 8 ? 0 : 32));
+                float value;
+                memcpy(&value, &word, sizeof value);
+                assert_true((double)value == minifloat((first + g) % count, forms[f].exponents, forms[f].fractions));
+            }
+        }
+    }
+}
+
 #define LOAD_A "wmma.load.a.sync.aligned.row.m16n16k16.global.s8 {%r1, %r2}, "
 
 static void expect(const char *ptx, const char *kind, const char *text) {
@@ -125,6 +165,7 @@ static void test_layouts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_f64),       cmocka_unit_test(test_integer_limits), cmocka_unit_test(test_fp8),
+        cmocka_unit_test(test_f8f6f4),
         cmocka_unit_test(test_fragments), cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_whole_warps),
     };
