@@ -9,8 +9,9 @@
  *     K contiguous      lines are outer = 0..7, stride offset to the next eight;
  *                       bytes 16-31 of K follow, without swizzle a leading offset away
  *     outer contiguous  lines are k = 0..7; a line holds W * P of outer.
- *                       Swizzled: leading offset to the next W * P of outer, stride to the next 8 k.
- *                       Without: stride offset to the next P of outer, leading to the next 8 k
+ *                       Swizzled: leading offset to the next W * P of outer, stride to the
+ *                       next 8 k. Without: stride offset to the next P of outer, leading to
+ *                       the next 8 k
  *
  * Swizzling exchanges pieces of a line: bits 4.. of the address are xored with bits 7.., as many as
  * the swizzle has; the base offset is taken off those first. */
@@ -53,8 +54,8 @@ static matrix open_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mas
                     .is_transposed = transposed};
 }
 
-/* Address of the 16 bytes where, K contiguous, row `outer` has its piece `k`; else where row `k` has
- * piece `outer`. */
+/* Address of the 16 bytes where, K contiguous, row `outer` has its piece `k`; else where row `k`
+ * has piece `outer`. */
 static uint32_t piece_address(const matrix *at, uint32_t outer, uint32_t k) {
     uint32_t line = at->pieces * 16, offset;
     if (!at->is_transposed)

@@ -1,9 +1,10 @@
 /* What tensor-core instructions share: fragments as numbers, and the product of two tiles.
  *
  * The arithmetic is a definition, not a copy of any chip: products are exact, they are added to C
- * one after another with k ascending in double, and the sum is rounded once, to nearest even, to the
- * type of D. f64 is a chain of fused multiply-adds. Integer sums are exact, then wrap or (satfinite)
- * stop at the limits. Hardware aligns the terms of a block and truncates: its last bits differ.
+ * one after another with k ascending in double, and the sum is rounded once, to nearest even, to
+ * the type of D. f64 is a chain of fused multiply-adds. Integer sums are exact, then wrap or
+ * (satfinite) stop at the limits. Hardware aligns the terms of a block and truncates: its last bits
+ * differ.
  *
  * Where elements live (lane = 4 * g + t, E elements in a register; PTX ISA, "Matrix Fragments for
  * mma"; a warp's part of a wgmma is alike):
