@@ -187,8 +187,9 @@ static void gather(kc_fuser *f, kc_cluster *c, kc_value *v, const int *map, bool
 
 static void gather_hard(kc_fuser *f, kc_cluster *c, kc_op *op) {
     for (int i = 0; i < op->n_operands; i++) {
-        if (above(f, kc_operand(op, i), heavy)) cut(f, kc_operand(op, i));
-        gather(f, c, kc_operand(op, i), NULL, true);
+        kc_value *x = kc_operand(op, i);
+        if (above(f, x, heavy) || kc_fuse_repeats_much(f, x)) cut(f, x);
+        gather(f, c, x, NULL, true);
     }
 }
 
@@ -218,12 +219,14 @@ static void gather(kc_fuser *f, kc_cluster *c, kc_value *v, const int *map, bool
         return;
     }
     kc_op *op = v->def;
-    if (heavy(op) && (pure || !fits(f, c, op, map))) {
+    bool full = c->n_heavy == MOST_HEAVY && !c->ops[op->order];
+    if (heavy(op) && (pure || full || !fits(f, c, op, map))) {
         cut(f, v);
         add_input(f, c, v);
         return;
     }
     if (c->ops[op->order] && (pure || same_map(c, op, map))) return;
+    c->n_heavy += heavy(op) && !c->ops[op->order];
     c->ops[op->order] = true;
     if (map) memcpy(c->maps[op->order], map, sizeof(int) * (size_t)v->type.rank);
     int carried_from[KC_MAX_RANK];
@@ -293,6 +296,42 @@ static void cut_under_reductions(kc_fuser *f, kc_cluster *c) {
     }
 }
 
+static void mark_above(kc_fuser *f, kc_value *v, bool *seen) {
+    if (!v->def || kc_fuse_is_cut(f, v) || seen[v->def->order]) return;
+    seen[v->def->order] = true;
+    for (int i = 0; i < v->def->n_operands; i++)
+        mark_above(f, kc_operand(v->def, i), seen);
+}
+
+// What is cut when v has to be: a broadcast is made again from less.
+static kc_value *before_repeating(kc_value *v) {
+    while (v->def && v->def->code == KC_OP_BROADCAST)
+        v = kc_operand(v->def, 0);
+    return v;
+}
+
+// A chain of many reductions is cut in time: what comes before the last few of them is stored where it is needed after.
+static void cut_long_chains(kc_fuser *f, kc_value *result) {
+    bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
+    int n = 0, from = 0;
+    mark_above(f, result, seen);
+    for (kc_op *op = f->func->body->last; op && n < MOST_HEAVY + 1; op = op->previous)
+        if (op->order < f->n_ops && op->code != KC_OP_FUSION && seen[op->order] && heavy(op)) {
+            if (++n == MOST_HEAVY) from = op->order;
+        }
+    if (n <= MOST_HEAVY) return;
+    KC_FOR_OPS(op, f->func->body) {
+        if (op->order >= from || op->code == KC_OP_FUSION || !seen[op->order]) continue;
+        for (int i = 0; i < op->n_results; i++)
+            for (kc_use *use = kc_result(op, i)->uses; use; use = use->next) {
+                kc_value *v = before_repeating(kc_result(op, i));
+                int user = use->user->order;
+                bool after = user >= from && user < f->n_ops && seen[user];
+                if (after && above(f, v, heavy)) cut(f, v);
+            }
+    }
+}
+
 // A value that was taken in along some axes and then asked for along others is cut after all. What is formed, and the
 // other results of its op, are taken in rightly.
 static bool took_in_a_cut(const kc_fuser *f, const kc_cluster *c) {
@@ -311,7 +350,10 @@ static void form(kc_fuser *f, kc_cluster *c, kc_value *result) {
         c->maps = kc_arena_alloc(f->pass->scratch, sizeof *c->maps * (size_t)(f->n_ops + 1));
         if (!kc_fuse_find_hero(f, c, result, map) && !kc_fuse_find_carried(f, c, result, map))
             kc_fuse_find_hero(f, c, result, map);
-        if (c->hero && !is_contraction(c->hero)) cut_under_reductions(f, c);
+        if (c->hero && !is_contraction(c->hero)) {
+            cut_long_chains(f, result);
+            cut_under_reductions(f, c);
+        }
         gather(f, c, result, map, false);
     } while (took_in_a_cut(f, c));
     if (c->hero && !c->ops[c->hero->order]) { // it was asked for along other axes
@@ -388,8 +430,39 @@ static bool disagree(const kc_cluster *a, const kc_cluster *b) {
     return false;
 }
 
+static int heavy_in_both(const kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
+    int n = 0;
+    KC_FOR_OPS(op, f->func->body)
+        if (op->code != KC_OP_FUSION && op->order < f->n_ops && heavy(op))
+            n += a->ops[op->order] || b->ops[op->order];
+    return n;
+}
+
+static bool updates_in_place(const kc_fuser *f) {
+    const kc_output *outputs;
+    int n = kc_func_outputs(f->func, &outputs);
+    for (int i = 0; i < n; i++)
+        if (outputs[i].alias) return true;
+    return false;
+}
+
+// A map of the elements that a reduction reads comes out of its loop: a sum of two tensors that is normalised and wanted
+// itself. An update in place stays by itself: who reads the old content may come first.
+static bool is_map_of_rows(kc_fuser *f, const kc_cluster *map, const kc_cluster *rows) {
+    if (updates_in_place(f) || map->hero || !rows->hero || is_contraction(rows->hero)) return false;
+    if (!kc_type_same_shape(f->pool, &map->results[0]->type, rows->space)) return false;
+    for (int i = 0; i < map->n_inputs; i++)
+        for (int k = 0; k < rows->n_inputs; k++)
+            if (map->inputs[i] == rows->inputs[k] &&
+                kc_type_same_shape(f->pool, &map->inputs[i]->type, rows->space))
+                return !disagree(map, rows) && !disagree(rows, map) && independent(f, map, rows);
+    return false;
+}
+
 static bool may_merge(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
     if (a->n_results + b->n_results > MAX_RESULTS || a->carried || b->carried) return false;
+    if (heavy_in_both(f, a, b) > MOST_HEAVY) return false;
+    if (is_map_of_rows(f, a, b) || is_map_of_rows(f, b, a)) return true;
     if (!a->hero != !b->hero || (a->hero && is_contraction(a->hero) != is_contraction(b->hero)))
         return false;
     if (a->hero && is_contraction(a->hero) && a->hero != b->hero) return false;
@@ -401,6 +474,10 @@ static bool may_merge(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
 }
 
 static void merge(kc_fuser *f, kc_cluster *a, kc_cluster *b) {
+    if (!a->hero && b->hero) { // a map into a reduction
+        kc_cluster map = *a;
+        *a = *b, *b = map;
+    }
     for (int i = 0; i < b->n_results; i++)
         a->results[a->n_results++] = b->results[i];
     for (int i = 0; i < f->n_ops; i++)

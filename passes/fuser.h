@@ -5,7 +5,7 @@
 #include "passes/movement_map.h"
 #include "passes/pass.h"
 
-enum { NO_AXIS = -1, MAX_RESULTS = 16, FIRST_CARRIED = 64 };
+enum { NO_AXIS = -1, MAX_RESULTS = 16, FIRST_CARRIED = 64, MOST_HEAVY = 8 };
 
 // The axes of an op's operand and result. Dimensions that are no axis of the space get numbers of their own, from
 // FIRST_CARRIED.
@@ -22,6 +22,7 @@ typedef struct {
     const kc_type *space; // F, or the shape of the results
     bool axis_reduced[KC_MAX_RANK];
     bool *ops;     // by op order: taken in
+    int n_heavy;   // reductions and contractions among them, at most MOST_HEAVY
     bool *forward; // by op order: taken in as an op that carries its operand away (fuse_carry.c)
     kc_fuse_carried *carried; // what the ops between the hero and the result do to axes
     int (*maps)[KC_MAX_RANK]; // by op order: the axes its result was asked for along
@@ -56,5 +57,9 @@ bool kc_fuse_find_carried(kc_fuser *, kc_cluster *, kc_value *result, int *axes)
 // Whether op does what a carrying op does with these axes; then the axes of its operand.
 bool kc_fuse_carried_from(const kc_fuser *, const kc_cluster *, const kc_op *, const int *axes,
                           int *from);
+
+// ---- fuse_repeat.c
+// Whether a value that other ops read in place is too much to compute again where a movement op asks for it.
+bool kc_fuse_repeats_much(kc_fuser *, const kc_value *);
 
 #endif

@@ -47,6 +47,8 @@ static bool check(kc_pass_context *pass, const kc_op *schedule) {
     if (kc_attr_int(schedule, KC_ATTR_STAGES, 1) > MOST_STAGES)
         ok = refuse(pass, schedule, "stages",
                     kc_arena_printf(pass->scratch, "at most %d are built", MOST_STAGES));
+    if (warps & (warps - 1))
+        ok = refuse(pass, schedule, "warps", "the warps of a block are a power of two");
     if (warps * limits->warp_size > limits->max_num_threads) {
         const char *text = kc_arena_printf(
             pass->scratch,

@@ -27,13 +27,16 @@ def size(t, elements):
 class Case:
     """inputs: {name: (type, shape)}; output: its type and shape; needed: elements of an input that are wanted, where not all are."""
 
-    def __init__(self, name, inputs, output, expression, needed=None, data=None, kernels=1):
+    def __init__(self, name, inputs, output, expression, needed=None, data=None, kernels=1, first=None, also=None):
         self.name, self.inputs, self.output, self.expression = name, inputs, output, expression
         self.needed, self.data, self.kernels = needed or {}, data or {}, kernels
+        self.first, self.also = first, also or {}  # statements before, and more outputs
 
     def function(self):
         inputs = ", ".join(f'{n}: "{t}{list(s)}"' for n, (t, s) in self.inputs.items())
-        return f'inputs: {{{inputs}}}\noutputs: {{out: "{self.output[0]}{list(self.output[1])}"}}\nbody: |\n  out = {self.expression}\n'
+        outputs = ", ".join(f'{n}: "{t}{list(s)}"' for n, (t, s) in ({"out": self.output} | self.also).items())
+        body = (f"  {self.first}\n" if self.first else "") + f"  out = {self.expression}\n"
+        return f"inputs: {{{inputs}}}\noutputs: {{{outputs}}}\nbody: |\n{body}"
 
     def arrays(self):
         def fill(n, t, s):
@@ -48,7 +51,7 @@ class Case:
 
     def must_move(self):
         loads = sum(size(t, self.needed.get(n, int(np.prod(s)))) for n, (t, s) in self.inputs.items())
-        return loads + size(self.output[0], int(np.prod(self.output[1])))
+        return loads + sum(size(t, int(np.prod(s))) for t, s in [self.output, *self.also.values()])
 
 
 def cases():
@@ -126,6 +129,8 @@ def cases():
     yield Case("transpose_i4", {"x": ("i4", full)}, ("i4", (n, m)), "transpose(x, [1, 0])")
     yield Case("softmax_heads", {"x": ("f32", (1024, 1024))}, ("f32", (16, 1024, 64)),
                "transpose(reshape(softmax(x), [1024, 16, 64]), [1, 0, 2])")
+    yield Case("residual_rmsnorm", {"x": ("f16", (1024, 1024)), "r": ("f16", (1024, 1024)), "s": ("f16", (1024,))}, ("f16", (1024, 1024)),
+               "rmsnorm(t, s)", first='t = x + r\n  h = t', also={"h": ("f16", (1024, 1024))})
     yield Case("concat_rmsnorm", {"x": ("f32", (1024, 512)), "y": ("f32", (1024, 512)), "s": ("f32", (1024,))}, ("f32", (1024, 1024)),
                "rmsnorm(concat([x, y], 1), s)")
 
