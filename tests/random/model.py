@@ -186,9 +186,17 @@ class Function:
             if not n.name:
                 n.name, count = f"t{count}", count + 1
             lines.append(f"{n.name} = {expression(n, True)}")
+        old = {}  # the contents of an inout that another result takes over, under a name that does not change
+        for o in self.outputs:
+            if o.node.op == "input" and self.is_inout(o.node) and o.node is not o.inout:
+                if id(o.node) in old:
+                    continue
+                old[id(o.node)] = f"old_{o.node.name}"
+                lines.append(f"old_{o.node.name} = {o.node.name}")
         for o in sorted(self.outputs, key=lambda o: o.inout is not None):  # then names of inouts are new contents
-            if o.node.name != o.name:
-                lines.append(f"{o.name} = {o.node.name}")
+            value = old.get(id(o.node), o.node.name)
+            if value != o.name:
+                lines.append(f"{o.name} = {value}")
         used = self.symbols()
         declared = {s for n in self.inputs() for d in n.shape for s in d.symbols()} | {s for o in self.outputs for d in o.node.shape for s in d.symbols()}
         facts = {s: f or {"min": 0} for s, f in self.facts.items() if s in used and (f or s not in declared)}
