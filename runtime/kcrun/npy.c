@@ -191,15 +191,27 @@ static bool read_whole(const char *path, unsigned char **bytes, size_t *size,
     return good ? true : fail(error, path, "cannot be read whole");
 }
 
+// Whether that many bytes hold the elements that the header announces.
+static bool holds_elements(const header *h, size_t bytes) {
+    size_t needed = (size_t)h->bytes;
+    bool fits = true, empty = false;
+    for (int axis = 0; axis < h->rank; axis++) {
+        empty = empty || h->shape[axis] == 0;
+        fits = fits && !__builtin_mul_overflow(needed, (size_t)h->shape[axis], &needed);
+    }
+    return empty || (fits && needed <= bytes);
+}
+
 // `rounded` NULL: numbers are not converted.
 static bool read_elements(const char *path, const unsigned char *bytes, size_t size, kc_dtype as,
                           array *out, bool *rounded, char error[ERROR_SIZE]) {
     header h = {0};
     bool ignored = false;
-    size_t strides[ARRAY_MAX_RANK], stride = 1, needed;
+    size_t strides[ARRAY_MAX_RANK], stride = 1;
     if (!parse_header(path, bytes, size, &h, error)) return false;
     if (as == KC_DTYPE_NONE) as = type_of(&h);
-    conversion how = as == KC_DTYPE_NONE ? AS_NOTHING : choose(&h, as, rounded ? rounded : &ignored);
+    conversion how =
+        as == KC_DTYPE_NONE ? AS_NOTHING : choose(&h, as, rounded ? rounded : &ignored);
     if (!rounded && how != AS_BITS && how != AS_NIBBLES) how = AS_NOTHING;
     if (how == AS_NOTHING) {
         snprintf(error, ERROR_SIZE, "%.200s: holds elements of NumPy type %c%d, %s %s", path,
@@ -215,11 +227,10 @@ static bool read_elements(const char *path, const unsigned char *bytes, size_t s
         shape[axis] = h.shape[axis];
     if (how == AS_NIBBLES && __builtin_mul_overflow(shape[h.rank - 1], 2, &shape[h.rank - 1]))
         return fail(error, path, "is too large");
+    if (!holds_elements(&h, size - h.offset)) // before memory is asked for
+        return fail(error, path, "ends before its last element");
     if (!kcrun_array_make(out, as, h.rank, shape, error))
         return fail(error, path, "is too large for memory");
-    size_t count = how == AS_NIBBLES ? out->count / 2 : out->count;
-    if (__builtin_mul_overflow(count, (size_t)h.bytes, &needed) || needed > size - h.offset)
-        return fail(error, path, "ends before its last element");
     for (int axis = 0; axis < h.rank; axis++) {
         strides[axis] = stride;
         stride *= (size_t)h.shape[axis];
