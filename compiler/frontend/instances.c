@@ -38,7 +38,8 @@ static bool check_choice(kc_model *model, const kc_yaml *list, int i) {
         return false;
     }
     for (int before = 0; before < i; before++) {
-        if (strcmp(list->items[before]->text, item->text) != 0) continue;
+        const kc_yaml *earlier = list->items[before];
+        if (earlier->kind != KC_YAML_SCALAR || strcmp(earlier->text, item->text) != 0) continue;
         kc_report(model->diag, KC_ERROR, item->loc, "%s stands in the list twice", item->text);
         return false;
     }
