@@ -13,12 +13,6 @@ typedef struct {
     const kc_coord *at; // where the result is written
 } keeper;
 
-static bool same_place(const kc_coord *a, const kc_coord *b, int rank) {
-    for (int d = 0; d < rank; d++)
-        if (a[d].base != b[d].base || a[d].local != b[d].local) return false;
-    return true;
-}
-
 // Whether a value of `narrow` is the same after a cast to `wide` and back.
 static bool holds(kc_dtype wide, kc_dtype narrow) {
     const kc_dtype_info *w = &kc_dtype_table[wide], *n = &kc_dtype_table[narrow];
@@ -83,7 +77,7 @@ static bool is_kept(const keeper *k, const kc_value *v, const kc_coord *c) {
     while (v != k->old && v->def && v->def->code == KC_OP_CAST &&
            holds(v->type.elem, k->old->type.elem))
         v = kc_operand(v->def, 0);
-    return v == k->old && same_place(c, k->at, v->type.rank);
+    return v == k->old && kc_tiler_same_coords(c, k->at, v->type.rank);
 }
 
 // What is chosen is loaded only where it is chosen. Where rows are reduced or multiplied their operands are loaded for all
