@@ -239,7 +239,8 @@ bool kc_type_same_shape(kc_expr_pool *, const kc_type *, const kc_type *);
 int64_t kc_tile_elements(const kc_type *);
 // Stride of dimension d in elements (contiguous if none given); TENSOR only.
 const kc_expr *kc_type_stride(kc_expr_pool *, const kc_type *, int d);
-int kc_type_unit_stride(kc_expr_pool *, const kc_type *); // the last dimension whose stride is 1; -1: none. TENSOR only
+// The last dimension whose stride is 1, of more than one element where there is such; -1: none. TENSOR only
+int kc_type_unit_stride(kc_expr_pool *, const kc_type *);
 const kc_expr *kc_type_elements(kc_expr_pool *, const kc_type *);
 const kc_expr *kc_type_bytes(kc_expr_pool *, const kc_type *); // of a contiguous tensor
 // Why a tensor in memory cannot have that type: 4-bit elements are packed along a last dimension, which is even and has

@@ -94,19 +94,25 @@ const char *kc_type_packing(kc_expr_pool *pool, const kc_type *type) {
     if (!kc_dtype_is_packed(type->elem)) return NULL;
     if (last < 0) return "has rank 0: 4-bit elements stand two a byte along a last dimension";
     if (kc_expr_divisor(pool, type->shape[last]) % 2)
-        return "has a last dimension not known to be even (multiple_of: 2): 4-bit elements stand two "
+        return "has a last dimension not known to be even (multiple_of: 2): 4-bit elements stand "
+               "two "
                "a byte along it";
     for (int d = 0; type->strides[0] && d < type->rank; d++) {
         if (d == last && !kc_expr_is_one(type->strides[d]))
             return "has a last stride other than 1: 4-bit elements stand two a byte";
         if (d < last && kc_expr_divisor(pool, type->strides[d]) % 2)
-            return "has a stride not known to be even (multiple_of: 2): 4-bit elements stand two a byte";
+            return "has a stride not known to be even (multiple_of: 2): 4-bit elements stand two a "
+                   "byte";
     }
     return NULL;
 }
 
 int kc_type_unit_stride(kc_expr_pool *pool, const kc_type *type) {
-    for (int d = type->rank - 1; d >= 0; d--)
-        if (kc_expr_is_one(kc_type_stride(pool, type, d))) return d;
-    return -1;
+    int unit = -1;
+    for (int d = type->rank - 1; d >= 0; d--) {
+        if (!kc_expr_is_one(kc_type_stride(pool, type, d))) continue;
+        if (!kc_expr_is_one(type->shape[d])) return d;
+        if (unit < 0) unit = d;
+    }
+    return unit;
 }

@@ -35,6 +35,7 @@
 #include "passes/pass.h"
 
 #include <math.h>
+#include <string.h>
 
 static kc_value *binary(kc_builder *b, kc_opcode code, kc_value *x, kc_value *y) {
     return kc_build_binary(b, code, x, y);
@@ -273,47 +274,71 @@ static kc_value *expand_layernorm(kc_builder *b, kc_op *op) {
 
 // ---- matrix-vector products ------------------------------------------------------------------------------------------
 
-static kc_value *transposed_last_two(kc_builder *b, kc_value *x) {
-    int rank = x->type.rank;
-    const kc_expr *shape[KC_MAX_RANK];
-    int64_t perm[KC_MAX_RANK];
-    for (int d = 0; d < rank; d++)
-        perm[d] = d < rank - 2 ? d : 2 * rank - 3 - d, shape[d] = x->type.shape[perm[d]];
-    kc_value *t = kc_build_1(b, KC_OP_TRANSPOSE, kc_type_tensor(x->type.elem, rank, shape), 1, &x);
-    kc_attr_set_ints(b->module, t->def, KC_ATTR_PERM, rank, perm);
-    return t;
+// A matrix operand as memory holds it, and which of its last two dimensions k is.
+typedef struct {
+    kc_value *value;
+    int k;
+} matrix;
+
+static bool swaps_last_two(const kc_op *op) {
+    if (!op || op->code != KC_OP_TRANSPOSE) return false;
+    const kc_attr *perm = kc_attr_get(op, KC_ATTR_PERM);
+    int n = perm->count;
+    for (int d = 0; d < n - 2; d++)
+        if (perm->integers[d] != d) return false;
+    return n >= 2 && perm->integers[n - 1] == n - 2;
+}
+
+static matrix operand_matrix(const kc_op *op, int i) {
+    matrix m = {.value = kc_operand(op, i)};
+    bool k_last =
+        (i == 1) == (kc_attr_int(op, i ? KC_ATTR_TRANSPOSE_B : KC_ATTR_TRANSPOSE_A, 0) != 0);
+    while (swaps_last_two(m.value->def)) {
+        m.value = kc_operand(m.value->def, 0);
+        k_last = !k_last;
+    }
+    m.k = m.value->type.rank - 2 + k_last;
+    return m;
+}
+
+// The operand repeated over `type`, where k is at dimension `k`. Its other dimension has one element or is in its place.
+static kc_value *spread_over(kc_builder *b, const matrix *m, kc_dtype elem, int k,
+                             const kc_type *type) {
+    kc_value *v = kc_build_cast(b, m->value, elem);
+    if (m->k != k) {
+        const kc_expr *shape[KC_MAX_RANK];
+        int rank = type->rank;
+        memcpy(shape, v->type.shape, sizeof shape);
+        shape[rank - 1] = v->type.shape[rank - 2];
+        shape[rank - 2] = v->type.shape[rank - 1];
+        v = kc_tensor_reshape(b, v, rank, shape);
+    }
+    return kc_tensor_broadcast(b, v, type->rank, type->shape);
 }
 
 // a[.., m, 0] * b[.., 0, n]
-static kc_value *outer_product(kc_builder *b, kc_op *op, kc_value *x, kc_value *y) {
+static kc_value *outer_product(kc_builder *b, kc_op *op, const matrix *x, const matrix *y) {
     const kc_type *type = &kc_result(op, 0)->type;
-    x = kc_tensor_broadcast(b, kc_build_cast(b, x, type->elem), type->rank, type->shape);
-    y = kc_tensor_broadcast(b, kc_build_cast(b, transposed_last_two(b, y), type->elem), type->rank,
-                            type->shape);
-    return binary(b, KC_OP_MUL, x, y);
+    int last = type->rank - 1;
+    return binary(b, KC_OP_MUL, spread_over(b, x, type->elem, last, type),
+                  spread_over(b, y, type->elem, last - 1, type));
 }
 
-// sum over k of a[.., m, k] * b[.., n, k], where m or n has extent 1; a product without sum where k has. NULL: an ordinary
-// matrix product.
+// sum over k of a[.., m, k] * b[.., k, n], where m or n has extent 1; a product without sum where k has. The matrix stays as
+// memory holds it, and the vector is turned to its k. NULL: an ordinary matrix product.
 static kc_value *expand_matmul(kc_builder *b, kc_op *op) {
     const kc_type *type = &kc_result(op, 0)->type;
-    int rank = type->rank;
-    kc_value *x = kc_operand(op, 0), *y = kc_operand(op, 1);
-    bool one_step =
-        kc_expr_is_one(x->type.shape[rank - 1 - (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0) != 0)]);
-    if (!kc_expr_is_one(type->shape[rank - 1]) && !kc_expr_is_one(type->shape[rank - 2]) &&
-        !one_step)
-        return NULL;
-    if (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0)) x = transposed_last_two(b, x);
-    if (!kc_attr_int(op, KC_ATTR_TRANSPOSE_B, 0)) y = transposed_last_two(b, y);
-    if (one_step) return outer_product(b, op, x, y);
-    bool one_row = kc_expr_is_one(type->shape[rank - 2]);
-    const kc_type *space = one_row ? &y->type : &x->type;
-    x = kc_tensor_broadcast(b, kc_build_cast(b, x, type->elem), rank, space->shape);
-    y = kc_tensor_broadcast(b, kc_build_cast(b, y, type->elem), rank, space->shape);
-    int64_t last = rank - 1;
-    return with_result_shape(
-        b, op, kc_tensor_reduce(b, KC_OP_ADD, binary(b, KC_OP_MUL, x, y), 1, &last, 0));
+    matrix x = operand_matrix(op, 0), y = operand_matrix(op, 1);
+    bool one_row = kc_expr_is_one(type->shape[type->rank - 2]),
+         one_column = kc_expr_is_one(type->shape[type->rank - 1]);
+    if (kc_expr_is_one(x.value->type.shape[x.k])) return outer_product(b, op, &x, &y);
+    if (!one_row && !one_column) return NULL;
+    const matrix *large = one_row ? &y : &x;
+    int64_t k = large->k;
+    const kc_type *space = &large->value->type;
+    kc_value *product = binary(b, KC_OP_MUL, spread_over(b, &x, type->elem, (int)k, space),
+                               spread_over(b, &y, type->elem, (int)k, space));
+    return with_result_shape(b, op, kc_tensor_reduce(b, KC_OP_ADD, product, 1, &k, 0));
 }
 
 // ------------------------------------------------------------------------------------------------------------------

@@ -38,10 +38,11 @@
 #include <string.h>
 
 enum {
-    PART = 8192,        // elements that a program takes at least, about what a block holds
-    LONG = 8 * PART,    // a program that has no more stays whole
-    HUGE_ROW = 1 << 20, // longer rows are split even if they are wanted again
-    FEW_PROGRAMS = 64,  // more rows than this keep a device busy
+    PART = 8192,           // elements that a program takes at least, about what a block holds
+    PART_BITS = 32 * PART, // and of memory: parts cost a result each, written and read
+    LONG = 8 * PART,       // a program that has no more stays whole
+    HUGE_ROW = 1 << 20,    // longer rows are split even if they are wanted again
+    FEW_PROGRAMS = 128,    // more rows than this keep a device busy
     ENOUGH_PROGRAMS = 256,
     COLUMNS_A_PROGRAM = 128,
     WHOLE_VECTORS = 64, // parts of the innermost dimension are multiples of this
@@ -55,6 +56,7 @@ typedef struct {
     bool reduced[KC_MAX_RANK];
     const kc_expr *row, *work,
         *programs; // elements reduced to one, elements a program, and programs, without splitting
+    int64_t part;  // elements a program takes at least
     int axis;      // that is cut
     const kc_expr *parts, *length; // parts of it, and the extent of each
 } splitter;
@@ -92,6 +94,29 @@ static void measure(splitter *s) {
     }
 }
 
+// Bits of memory behind an element: of the tensors that have as many elements, up to the ops that make them.
+static int64_t bits_behind(splitter *s, const kc_value *v, bool *seen) {
+    const kc_op *op = v->def;
+    bool follows =
+        op && op->n_operands > 0 && (kc_op_row(op)->traits & (KC_ELEMENTWISE | KC_MOVEMENT));
+    int64_t bits = 0;
+    if (op && seen[op->order]) return 0;
+    if (op) seen[op->order] = true;
+    for (int i = 0; follows && i < op->n_operands; i++)
+        bits += bits_behind(s, kc_operand(op, i), seen);
+    if (follows) return bits;
+    const kc_expr *elements = kc_type_elements(s->pool, &v->type);
+    bool as_many = kc_expr_known_equal(s->pool, elements, kc_type_elements(s->pool, s->type));
+    return as_many ? kc_dtype_bits(v->type.elem) : 0;
+}
+
+static void measure_part(splitter *s, kc_block *body) {
+    kc_block_renumber(body);
+    bool *seen = KC_NEW_ARRAY(s->pass->scratch, bool, body->last->order + 1);
+    int64_t bits = bits_behind(s, kc_operand(s->op, 0), seen);
+    s->part = bits > 0 && PART_BITS / bits > PART ? PART_BITS / bits : PART;
+}
+
 static bool worth_it(splitter *s, kc_block *body) {
     int64_t longest = kc_expr_max_value(s->pool, s->work);
     if (longest <= LONG || kc_expr_max_value(s->pool, s->programs) > FEW_PROGRAMS) return false;
@@ -113,8 +138,8 @@ static void choose_parts(splitter *s) {
     const kc_expr *extent = s->type->shape[s->axis], *one = constant(s, 1);
     const kc_expr *share = kc_expr_cdiv(s->pool, constant(s, ENOUGH_PROGRAMS),
                                         kc_expr_binary(s->pool, KC_EXPR_MAX, s->programs, one));
-    s->parts =
-        smallest(s, kc_expr_cdiv(s->pool, s->work, constant(s, PART)), smallest(s, share, extent));
+    s->parts = smallest(s, kc_expr_cdiv(s->pool, s->work, constant(s, s->part)),
+                        smallest(s, share, extent));
     s->parts = kc_expr_binary(s->pool, KC_EXPR_MAX, s->parts, one);
     s->length = kc_expr_cdiv(s->pool, extent, s->parts);
     if (s->axis == s->type->rank - 1) {
@@ -194,6 +219,7 @@ static void consider(kc_pass_context *pass, kc_op *func, kc_op *op) {
     s.type = &type;
     measure(&s);
     if (type.rank == KC_MAX_RANK || !worth_it(&s, func->body)) return;
+    measure_part(&s, func->body);
     choose_axis(&s);
     choose_parts(&s);
     if (!kc_expr_is_one(s.parts)) rewrite(&s);

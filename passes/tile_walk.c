@@ -1,13 +1,14 @@
 // A program that walks: it takes several tiles one after another along one parallel axis, so that what does not change
 // along it (a bias, the scale of a normalisation) is loaded once and stays in registers.
 //
-// There are about as many programs as keep the device busy; each takes its share of the tiles. The number of
-// multiprocessors is an argument of the kernel: one image serves a whole GPU and a slice of one.
+// There are about as many programs as keep the device busy; each takes its share of the tiles. Where each has many, there
+// are twice as many programs: while one reduces, another waits for memory. The number of multiprocessors is an argument of
+// the kernel: one image serves a whole GPU and a slice of one.
 #include "passes/tiler.h"
 
 #include <string.h>
 
-enum { WARPS_A_MULTIPROCESSOR = 8, MOST_MULTIPROCESSORS = 4096 };
+enum { WARPS_A_MULTIPROCESSOR = 8, MANY_TILES = 16, MOST_MULTIPROCESSORS = 4096 };
 
 // All pools of a function have the same symbols in the same order.
 static const kc_expr *multiprocessors(kc_tiler *t) {
@@ -25,9 +26,15 @@ static const kc_expr *multiprocessors(kc_tiler *t) {
 void kc_tiler_walk(kc_tiler *t, int axis, int warps) {
     if (kc_expr_is_one(kc_tiler_tiles(t, axis))) return;
     int64_t a_multiprocessor = warps < WARPS_A_MULTIPROCESSOR ? WARPS_A_MULTIPROCESSOR / warps : 1;
-    const kc_expr *wanted =
-        kc_expr_mul(t->pool, multiprocessors(t), kc_expr_const(t->pool, a_multiprocessor));
-    const kc_expr *share = kc_expr_cdiv(t->pool, kc_tiler_steps(t, false), wanted);
+    const kc_expr *steps = kc_tiler_steps(t, false),
+                  *few = kc_expr_mul(t->pool, multiprocessors(t),
+                                     kc_expr_const(t->pool, a_multiprocessor)),
+                  *twice = kc_expr_mul(t->pool, few, kc_expr_const(t->pool, 2)),
+                  *most = kc_expr_binary(t->pool, KC_EXPR_FLOORDIV, steps,
+                                         kc_expr_const(t->pool, MANY_TILES));
+    const kc_expr *wanted = kc_expr_binary(t->pool, KC_EXPR_MAX, few,
+                                           kc_expr_binary(t->pool, KC_EXPR_MIN, most, twice));
+    const kc_expr *share = kc_expr_cdiv(t->pool, steps, wanted);
     t->walked = axis;
     t->stride = kc_expr_binary(t->pool, KC_EXPR_MAX, share, kc_expr_const(t->pool, 1));
 }

@@ -133,6 +133,14 @@ def cases():
                "rmsnorm(t, s)", first='t = x + r\n  h = t', also={"h": ("f16", (1024, 1024))})
     yield Case("concat_rmsnorm", {"x": ("f32", (1024, 512)), "y": ("f32", (1024, 512)), "s": ("f32", (1024,))}, ("f32", (1024, 1024)),
                "rmsnorm(concat([x, y], 1), s)")
+    a, w = (2048, 1024), (1024, 2048)
+    for t in ("f32", "f16", "f64", "i8", "f8e4m3"):
+        out = {"f64": "f64", "i8": "i32"}.get(t, "f32")
+        yield Case(f"matvec_{t}", {"x": (t, a), "v": (t, (1024, 1))}, (out, (2048, 1)), "matmul(x, v)")
+        yield Case(f"vecmat_{t}", {"v": (t, (1, 1024)), "w": (t, w)}, (out, (1, 2048)), "matmul(v, w)", kernels=2)
+    yield Case("matvec_transposed", {"x": ("f16", w), "v": ("f16", (1024,))}, ("f32", (2048,)), "matmul(transpose(x, [1, 0]), v)", kernels=2)
+    yield Case("vecmat_transposed", {"v": ("f16", (1, 1024)), "w": ("f16", a)}, ("f16", (1, 2048)),
+               'cast(gelu(matmul(v, w, transpose_b=true)), "f16")')
 
 
 def main():

@@ -69,6 +69,42 @@ outputs: {y: "f32[M, N]"}
 body: |
   y = relu(matmul(a, b) + c)
 """
+
+
+def thin(kind, m, n, t):
+    """A product with one row or one column; the other dimensions are symbols or numbers."""
+    out = {"f64": "f64", "i8": "i32", "u8": "i32"}.get(kind, "f32")
+    a, b = f"K, {m}" if t[0] == "t" else f"{m}, K", f"{n}, K" if t[1] == "t" else f"K, {n}"
+    return f"""
+inputs: {{a: "{kind}[{a}]", b: "{kind}[{b}]"}}
+outputs: {{y: "{out}[{m}, {n}]"}}
+body: |
+  y = matmul(a, b{", " * (t != "nn")}{TRANSPOSES[t]})
+"""
+
+
+for kind in ("f32", "f16", "bf16", "f64", "i8", "f8e4m3"):
+    for t in TRANSPOSES:
+        functions[f"row_{kind}_{t}"] = thin(kind, 1, "N", t)
+        functions[f"column_{kind}_{t}"] = thin(kind, "N", 1, t)
+functions["row_deep"] = """
+inputs: {a: "f16[1, 4096]", b: "f16[4096, 512]"}
+outputs: {y: "f32[1, 512]"}
+body: |
+  y = silu(matmul(a, b))
+"""
+functions["rows_of_batches"] = """
+inputs: {a: "f16[H, 1, K]", b: "f16[L, H, K]"}
+outputs: {y: "f32[H, 1, L]"}
+body: |
+  y = matmul(a, transpose(b, [1, 2, 0]))
+"""
+functions["columns_of_batches"] = """
+inputs: {a: "f16[B, H, K, M]", b: "f16[H, K, 1]"}
+outputs: {y: "f32[B, H, M, 1]"}
+body: |
+  y = matmul(a, b, transpose_a=true)
+"""
 model = Model(functions, "matmul")
 
 
@@ -122,6 +158,27 @@ for k in (1, 65, 1000):
     compare(f"matmul vector matrix {k}", model, "vector_matrix", {"a": v, "b": np.ascontiguousarray(a.T)}, {"y": product(v, a.T)}, bound(v, a.T))
     w = random((k,), np.float32)
     compare(f"matmul vector vector {k}", model, "vector_vector", {"a": v, "b": w}, {"y": product(v, w)}, bound(v, w))
+
+for kind, dtype in (("f32", np.float32), ("f16", np.float16), ("f64", np.float64), ("i8", np.int8)):
+    for t, n, k in (("nn", 65, 129), ("tn", 64, 256), ("nt", 1, 1000), ("tt", 130, 63), ("nn", 256, 64), ("tt", 8, 1024)):
+        unit = 0 if kind == "i8" else 2.0**-53 if kind == "f64" else 2.0**-24
+        for name, (rows, columns) in (("row", (1, n)), ("column", (n, 1))):
+            a, b = random((rows, k), dtype), random((k, columns), dtype)
+            stored = {"a": np.ascontiguousarray(a.T) if t[0] == "t" else a, "b": np.ascontiguousarray(b.T) if t[1] == "t" else b}
+            compare(f"matmul {name} {kind} {t} {n}x{k}", model, f"{name}_{kind}_{t}", stored, {"y": product(a, b)}, bound(a, b, unit) if unit else 0)
+for kind, dtype in (("bf16", np.float32), ("f8e4m3", np.float32)):
+    for t, n, k in (("nn", 65, 129), ("tn", 16, 256), ("nt", 64, 64), ("tt", 9, 63)):
+        for name, (rows, columns) in (("row", (1, n)), ("column", (n, 1))):
+            a, b = random((k, rows) if t[0] == "t" else (rows, k), dtype), random((columns, k) if t[1] == "t" else (k, columns), dtype)
+            good = model.run(f"{name}_{kind}_{t}", {"a": a, "b": b}, ["y"], check=True) is not None
+            test(f"matmul {name} {kind} {t} {n}x{k}", good, model.message.strip()[:300])
+a, b = random((1, 4096), np.float16), random((4096, 512), np.float16)
+got = model.run("row_deep", {"a": a, "b": b}, ["y"], check=True)
+test("matmul one row of a deep product", got is not None, model.message.strip()[:300])
+a, b = random((3, 1, 72), np.float16), random((41, 3, 72), np.float16)
+compare("matmul rows of batches", model, "rows_of_batches", {"a": a, "b": b}, {"y": product(a, b.transpose(1, 2, 0))}, bound(a, b.transpose(1, 2, 0)))
+a, b = random((2, 3, 40, 17), np.float16), random((3, 40, 1), np.float16)
+compare("matmul columns of batches", model, "columns_of_batches", {"a": a, "b": b}, {"y": product(a.swapaxes(2, 3), b)}, bound(a.swapaxes(2, 3), b))
 
 a, b = random((15, 33), np.float32), random((20, 33), np.float32)
 compare("matmul fixed 15x20x33 nt", model, "fixed_15", {"a": a, "b": b}, {"y": product(a, b.T)}, bound(a, b.T))
