@@ -36,8 +36,10 @@ static bool check(kc_pass_context *pass, const kc_op *schedule) {
     bool ok = true;
     if (strcmp(unit, "tensor") == 0)
         ok = refuse(pass, schedule, "unit", "tensor cores are not built yet; use unit: fma");
-    if (strcmp(raster, "row") != 0)
-        ok = refuse(pass, schedule, "raster", "only 'row' is built yet");
+    if (strcmp(raster, "row") != 0 && strncmp(raster, "grouped:", 8) != 0)
+        ok = refuse(
+            pass, schedule, "raster",
+            kc_arena_printf(pass->scratch, "'%s' is not built yet; use row or grouped:N", raster));
     if (kc_attr_int(schedule, KC_ATTR_SPLIT, 1) != 1)
         ok = refuse(pass, schedule, "split",
                     "splitting a reduction over blocks is not built yet; use 1");

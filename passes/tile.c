@@ -193,7 +193,7 @@ static void emit_outputs(kc_tiler *t) {
 }
 
 static bool tile_kernel(kc_pass_context *pass, kc_op *kernel) {
-    kc_tiler t = {.pass = pass, .kernel = kernel, .pool = kc_op_pool(kernel), .walked = -1};
+    kc_tiler t = {.pass = pass, .kernel = kernel, .pool = kc_op_pool(kernel), .row_axis = -1, .walked = -1};
     kc_tiler_find_contraction(&t);
     kc_tiler_collapse(&t);
     start_body(&t);
@@ -203,7 +203,7 @@ static bool tile_kernel(kc_pass_context *pass, kc_op *kernel) {
     kc_attr_set_expr(kernel, KC_ATTR_GRID, kc_tiler_steps(&t, false));
     kc_tiler_make_offsets(&t);
     kc_value *program = kc_build_1(&t.build, KC_OP_PROGRAM_ID, kc_type_scalar(KC_i64), 0, NULL);
-    kc_tiler_open_axes(&t, program, false);
+    kc_tiler_open_axes(&t, kc_tiler_raster(&t, program), false);
     if (t.rows_whole) kc_tiler_open_axes(&t, NULL, true);
     kc_tiler_begin_walk(&t);
     if (t.reduction) kc_tiler_emit_reductions(&t);

@@ -381,6 +381,7 @@ static int tile_contraction(kc_tiler *t) {
     const kc_type *result = &kc_result(t->contraction, 0)->type;
     int m = axis_of(t, map->own(result, 0)), n = axis_of(t, map->own(result, 1)), k = t->n_axes - 1;
     int64_t wish[3] = {64, 64, 16};
+    t->row_axis = m;
     const kc_attr *tile = kc_attr_get(t->kernel, KC_ATTR_TILE);
     for (int i = 0; tile && i < 3 && i < tile->count; i++)
         wish[i] = tile->integers[i];

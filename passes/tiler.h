@@ -65,6 +65,7 @@ typedef struct {
     kc_builder build;
     kc_axis axes[KC_MAX_RANK];
     int n_axes, rank;      // rank: number of tiled axes, that of every tile
+    int row_axis;          // of a contraction: that the rows of its blocks run along, or -1
     int walked;            // the axis that a program walks along, or -1
     const kc_expr *stride; // tiles of the walked axis that a program takes
     kc_op *walk;           // the loop over them
@@ -127,6 +128,9 @@ void kc_tiler_walk(kc_tiler *, int axis,
                    int warps); // decides the stride; nothing to do when one tile covers the axis
 void kc_tiler_begin_walk(kc_tiler *); // around what a program does for each tile
 void kc_tiler_end_walk(kc_tiler *);
+
+// ---- tile_raster.c
+kc_value *kc_tiler_raster(kc_tiler *, kc_value *program); // the number of the tile that it takes
 
 // ---- tile_emit.c: values at coordinates
 kc_value *kc_tiler_emit(kc_tiler *, kc_value *, const kc_coord *, kc_value *predicate);

@@ -87,6 +87,23 @@ for kind in ("f32", "f16", "bf16", "f64", "i8", "f8e4m3"):
     for t in TRANSPOSES:
         functions[f"row_{kind}_{t}"] = thin(kind, 1, "N", t)
         functions[f"column_{kind}_{t}"] = thin(kind, "N", 1, t)
+for raster in ("grouped:1", "grouped:3", "grouped:8", "row"):
+    functions["raster_" + raster.replace(":", "_")] = f"""
+inputs: {{a: "f32[B, M, K]", b: "f32[B, K, N]"}}
+outputs: {{y: "f32[B, M, N]"}}
+body: |
+  y = matmul(a, b)
+schedule:
+  - {{raster: "{raster}", tile: [16, 32, 16]}}
+"""
+functions["raster_fixed"] = """
+inputs: {a: "f16[130, 40]", b: "f16[40, 96]"}
+outputs: {y: "f32[130, 96]"}
+body: |
+  y = matmul(a, b)
+schedule:
+  - {raster: "grouped:4", tile: [16, 32, 16]}
+"""
 functions["row_deep"] = """
 inputs: {a: "f16[1, 4096]", b: "f16[4096, 512]"}
 outputs: {y: "f32[1, 512]"}
@@ -179,6 +196,13 @@ a, b = random((3, 1, 72), np.float16), random((41, 3, 72), np.float16)
 compare("matmul rows of batches", model, "rows_of_batches", {"a": a, "b": b}, {"y": product(a, b.transpose(1, 2, 0))}, bound(a, b.transpose(1, 2, 0)))
 a, b = random((2, 3, 40, 17), np.float16), random((3, 40, 1), np.float16)
 compare("matmul columns of batches", model, "columns_of_batches", {"a": a, "b": b}, {"y": product(a.swapaxes(2, 3), b)}, bound(a.swapaxes(2, 3), b))
+
+for raster in ("grouped_1", "grouped_3", "grouped_8", "row"):
+    for batch, m, n in ((1, 113, 100), (3, 49, 65), (2, 16, 33), (2, 130, 32), (1, 17, 200)):
+        a, b = random((batch, m, 20), np.float32), random((batch, 20, n), np.float32)
+        compare(f"matmul raster {raster} {batch}x{m}x{n}", model, f"raster_{raster}", {"a": a, "b": b}, {"y": product(a, b)}, bound(a, b))
+a, b = random((130, 40), np.float16), random((40, 96), np.float16)
+compare("matmul raster fixed", model, "raster_fixed", {"a": a, "b": b}, {"y": product(a, b)}, bound(a, b))
 
 a, b = random((15, 33), np.float32), random((20, 33), np.float32)
 compare("matmul fixed 15x20x33 nt", model, "fixed_15", {"a": a, "b": b}, {"y": product(a, b.T)}, bound(a, b.T))
