@@ -333,24 +333,14 @@ static uint32_t racing_lanes(kcsim_access *access) {
         has_duplicates(access))
         report(access, KCSIM_FINDING_RACE, colliding_lanes(access),
                "lanes of one warp store different values here");
-    uint32_t bad = 0, other = 0, first = 0;
-    EACH_LANE(lane, kcsim_race_news(race, access->warp, access->address, access->mask, access->size,
-                                    access->kind)) {
-        if (!kcsim_race_access(race, access->warp, access->address[lane], access->size,
-                               access->kind, &other))
-            continue;
-        if (!bad) first = other;
-        bad |= 1u << lane;
-    }
+    uint32_t first = 0, bad = kcsim_race_lanes(race, access, &first);
     if (!bad) return 0;
     uint32_t warps = access->home->warp_count;
-    if (access->home->cluster->count > 1 && first < warps * access->home->cluster->count)
+    if (access->home->cluster->count > 1)
         snprintf(text, sizeof text,
                  "warp %u of the cluster's block %u used it too, and nothing orders the two",
                  first % warps, first / warps);
-    else if (first < KCSIM_LANES)
-        snprintf(text, sizeof text, "warp %u used it too, and no barrier lies between", first);
-    else snprintf(text, sizeof text, "several warps used it too, and no barrier lies between");
+    else snprintf(text, sizeof text, "warp %u used it too, and no barrier lies between", first);
     report(access, KCSIM_FINDING_RACE, bad, text);
     return bad;
 }

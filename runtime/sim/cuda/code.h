@@ -170,7 +170,6 @@ typedef struct kcsim_code {
     int registers;            /* 32-bit registers live at once, rounded as the hardware allocates */
     bool talks_across_blocks; /* atomics or polling on global memory: blocks run in one fixed order
                                */
-    bool partial_barriers;    /* barriers that not all threads of the block take part in */
     bool wgmma;               /* warpgroups multiply matrices */
     bool copies;              /* asynchronous copies to shared memory */
     bool bulk;                /* bulk copies, or fences for them */

@@ -28,9 +28,6 @@ static bool decode_barrier_operands(kcsim_decoder *decoder, unsigned first, unsi
     insn->kind = KCSIM_DO_BARRIER;
     insn->aligned = is_aligned(statement);
     insn->b = kcsim_absent();
-    bool all =
-        end == first + 1 && id->kind == PTX_OPERAND_INTEGER && insn->mode != KCSIM_BARRIER_ARRIVE;
-    if (!all) decoder->code->partial_barriers = true;
     return kcsim_decode_source(decoder, id, 4, PTX_U32, &insn->a) &&
            (end == first + 1 ||
             kcsim_decode_source(decoder, &statement->operands[first + 1], 4, PTX_U32, &insn->b));

@@ -53,6 +53,7 @@ typedef struct kcsim_warp {
     uint32_t tid[3][KCSIM_LANES];
     uint32_t id;                 /* among the warps of its cluster */
     uint32_t *time;              /* order.c: what this warp knows of the others' clocks, by id */
+    uint32_t knowledge;          /* changes whenever `time` does */
     uint32_t *fenced, *observed; /* NULL where nothing is ordered but by the block's barriers */
     bool yielding;               /* its turn ends before the next instruction */
     uint32_t cluster_arrived;    /* lanes at the cluster's barrier in this round */
@@ -343,6 +344,11 @@ bool kcsim_warp_registers(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mas
  * Happens-before by vector clocks: one component a warp of the cluster. A release puts what the
  * warp knows into an object's clock and begins a new tick; an acquire takes the object's clock.
  * Relaxed operations do so by way of the fences around them. */
+/* The warp's own clock goes on. */
+static inline void kcsim_order_tick(kcsim_warp *warp) {
+    warp->time[warp->id]++;
+    warp->knowledge++;
+}
 void kcsim_order_join(uint32_t *into, const uint32_t *from, uint32_t count);
 void kcsim_order_release(kcsim_warp *warp, uint32_t *into, bool relaxed);
 void kcsim_order_acquire(kcsim_warp *warp, const uint32_t *from, bool relaxed);
@@ -351,7 +357,7 @@ void kcsim_order_fence(kcsim_warp *warp);
 /* ---- races: race.c --------------------------------------------------------------------------- */
 
 typedef struct kcsim_race kcsim_race;
-kcsim_race *kcsim_race_create(uint64_t shared_bytes, uint32_t warps, bool exact);
+kcsim_race *kcsim_race_create(uint64_t shared_bytes);
 void kcsim_race_destroy(kcsim_race *race);
 void kcsim_race_reset(kcsim_race *race);
 typedef enum kcsim_access_kind {
@@ -365,18 +371,15 @@ kcsim_flags *kcsim_flags_create(uint64_t shared_bytes, uint32_t clock_count);
 void kcsim_flags_destroy(kcsim_flags *flags);
 void kcsim_flags_reset(kcsim_flags *flags);
 
-/* Records one lane's access; true when another warp's conflicting one is not ordered before it.
+/* Records an access; true when another warp's conflicting one is not ordered before it.
  * *other: that warp. */
 bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,
                        kcsim_access_kind kind, uint32_t *other);
-/* The lanes of `mask` whose access tells the race check anything new; most of a loop's do not. */
-uint32_t kcsim_race_news(const kcsim_race *race, const kcsim_warp *warp, const uint64_t *addresses,
-                         uint32_t mask, uint32_t size, kcsim_access_kind kind);
 /* The warps of `mask` met at a barrier. */
 void kcsim_race_meet(kcsim_block *block, uint32_t warps);
 
 /* For bulk copies: the word's last writer by an ordinary store that no proxy fence follows, as far
- * as `warp` knows. Several at once are not told apart. */
+ * as `warp` knows. */
 bool kcsim_race_unfenced(const kcsim_race *race, const kcsim_warp *warp, uint64_t address,
                          uint64_t size, uint32_t *writer);
 /* What follows is ordered by other means than clocks. */

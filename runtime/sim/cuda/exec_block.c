@@ -55,8 +55,7 @@ static bool create_checks(kcsim_block *block) {
     const kcsim_code *code = launch->code;
     bool alone = launch->cluster_blocks == 1, made = true;
     if (launch->check_race && launch->shared_bytes) {
-        bool exact = code->partial_barriers || code->orders || !alone;
-        block->race = kcsim_race_create(launch->shared_bytes, launch->clock_count, exact);
+        block->race = kcsim_race_create(launch->shared_bytes);
         made &= block->race != NULL;
     }
     if (launch->check_copies && code->copies) {
@@ -187,7 +186,7 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     warp->has_holes = false;
     uint32_t clocks = block->launch->clock_count;
     memset(warp->time, 0, (warp->fenced ? 3 : 1) * clocks * sizeof *warp->time);
-    warp->time[warp->id] = 1;
+    kcsim_order_tick(warp); /* to 1 */
     warp->yielding = false;
     warp->cluster_arrived = warp->cluster_owed = warp->acquired = 0;
     warp->wait.lanes = 0;

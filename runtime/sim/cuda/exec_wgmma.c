@@ -90,8 +90,7 @@ static const uint8_t *take_piece(matrix *at, uint32_t address, bool *defined) {
         at->outside = true;
         return NULL;
     }
-    uint64_t wide = address;
-    if (block->race && kcsim_race_news(block->race, at->warp, &wide, 1, 16, KCSIM_ACCESS_READ) &&
+    if (block->race &&
         kcsim_race_access(block->race, at->warp, address, 16, KCSIM_ACCESS_READ, &other) &&
         !at->racing++) {
         at->racing_at = address;

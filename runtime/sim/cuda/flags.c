@@ -72,5 +72,5 @@ void kcsim_flags_pass(kcsim_access *access) {
         const uint32_t *released = releases ? warp->time : warp->fenced;
         if (writes) kcsim_order_join(clock, released, flags->clock_count);
     }
-    if (writes && releases) warp->time[warp->id]++;
+    if (writes && releases) kcsim_order_tick(warp);
 }

@@ -17,11 +17,12 @@ void kcsim_order_join(uint32_t *into, const uint32_t *from, uint32_t count) {
 
 void kcsim_order_release(kcsim_warp *warp, uint32_t *into, bool relaxed) {
     kcsim_order_join(into, relaxed ? warp->fenced : warp->time, warp->block->launch->clock_count);
-    if (!relaxed) warp->time[warp->id]++;
+    if (!relaxed) kcsim_order_tick(warp);
 }
 
 void kcsim_order_acquire(kcsim_warp *warp, const uint32_t *from, bool relaxed) {
     kcsim_order_join(relaxed ? warp->observed : warp->time, from, warp->block->launch->clock_count);
+    warp->knowledge++;
 }
 
 void kcsim_order_fence(kcsim_warp *warp) {
@@ -29,5 +30,5 @@ void kcsim_order_fence(kcsim_warp *warp) {
     if (!warp->fenced) return;
     kcsim_order_join(warp->time, warp->observed, count);
     memcpy(warp->fenced, warp->time, count * sizeof *warp->time);
-    warp->time[warp->id]++;
+    kcsim_order_tick(warp);
 }

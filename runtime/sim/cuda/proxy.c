@@ -51,7 +51,7 @@ void kcsim_proxy_fence(kcsim_warp *warp) {
     kcsim_proxy *proxy = warp->block->proxy;
     memcpy(clocks_of(proxy, warp->index, proxy->count[warp->index]++), warp->time,
            proxy->clock_count * sizeof *warp->time);
-    warp->time[warp->id]++;
+    kcsim_order_tick(warp);
 }
 
 /* The warp `by`, number `id` of the cluster, has made such a fence. */

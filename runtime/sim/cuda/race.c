@@ -1,302 +1,276 @@
-/* Races on shared memory, by a shadow word per 4 bytes.
+/* Races on shared memory, by two sets of accesses a word: its writers and its readers.
  *
  * Each warp has a clock, and for every other warp the last tick it has heard of. Clocks are
- * exchanged where warps meet at a barrier. An access is ordered after another warp's when that
- * warp's tick then has been heard of:
+ * exchanged where warps meet at a barrier, and as order.c says. An access is ordered after another
+ * warp's when that warp's tick then has been heard of:
  *
  *     warp 0  write s[0] at tick 1 --- barrier: now tick 2, and both know 0:1 1:1 --- ...
- *     warp 1  ------------------------ barrier -------------------------------------- read s[0]:
- * 0:1 is known: ordered
+ *     warp 1  ------------------------ barrier --- read s[0]: 0:1 is known: ordered
  *
- * A word remembers its last writer and its readers since. One reader is kept exactly; several are
- * kept as "several at this tick", which is exact while barriers are for the whole block; kernels
- * with barriers for some of the warps (`exact`) keep every reader's tick. Bytes of a word are told
- * apart by a mask, so that two halves belong to two warps.
+ * A word remembers the accesses that a later one could still race with:
  *
- * Where mbarriers or clusters order warps one by one (`exact` too), clocks part, and "several" says
- * nothing of atomics either: each warp's last one is kept, of the few words that have any. */
+ *     read      is a reader; readers that it is ordered after are forgotten, for who comes after it
+ *               comes after them
+ *     write     is the only writer, and there are no readers
+ *     atomic    is one more writer; only atomics that it is ordered after are forgotten, for other
+ *               atomics need not be ordered after it
+ *
+ * each for the bytes of the word that it touches. Sets are kept once (race_sets.h), so what becomes
+ * of a word is a step from a pair of sets to another. A warp's steps are remembered for as long as
+ * it hears nothing new: the words of a tile all take the same one. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/sim/cuda/access.h"
 #include "runtime/sim/cuda/bulk.h"
+#include "runtime/sim/cuda/race_sets.h"
 
-#define SEVERAL 1023u
-#define TIMES 0x1ffffu /* ticks that are told apart; behind them races may be missed */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
 
-typedef struct mark {
-    uint32_t time : 17;
-    uint32_t atomic : 1;
-    uint32_t warp : 10;
-    uint32_t bytes : 4;
-} mark;
+#define STEPS 256u
+#define NOBODY UINT32_MAX
 
-typedef struct word {
-    mark writer, reader; /* time 0: none */
-} word;
+typedef struct pair {
+    uint32_t writers, readers;
+} pair;
+
+typedef struct step {
+    pair before, after;
+    uint32_t knowledge; /* warp->knowledge; 0: no step */
+    uint16_t warp;
+    uint8_t bytes, kind;
+    uint32_t other; /* who conflicts, or NOBODY */
+} step;
 
 struct kcsim_race {
     uint64_t count;
-    word *words;
-    uint32_t warps;    /* of the cluster */
-    uint16_t *readers; /* exact: each warp's last reading tick */
-    /* exact: words that atomics touched, and each warp's last tick there */
-    uint32_t *atomic_at; /* by word: its place among them + 1; NULL while there is none */
-    uint64_t *atomic_words;
-    uint16_t *atomics;
-    uint32_t atomic_count, atomic_capacity;
+    pair *words;
+    kcsim_race_sets sets;
+    step steps[STEPS];
 };
 
-kcsim_race *kcsim_race_create(uint64_t shared_bytes, uint32_t warps, bool exact) {
+kcsim_race *kcsim_race_create(uint64_t shared_bytes) {
     kcsim_race *race = calloc(1, sizeof *race);
     if (!race) return NULL;
     race->count = (shared_bytes + 3) / 4;
     race->words = calloc(race->count + 1, sizeof *race->words);
-    race->warps = warps;
-    if (exact) race->readers = calloc((race->count + 1) * warps, sizeof *race->readers);
-    if (!race->words || (exact && !race->readers)) {
-        kcsim_race_destroy(race);
-        return NULL;
-    }
-    return race;
+    if (race->words) return race;
+    free(race);
+    return NULL;
 }
 
 void kcsim_race_destroy(kcsim_race *race) {
     if (!race) return;
     free(race->words);
-    free(race->readers);
-    free(race->atomic_at);
-    free(race->atomic_words);
-    free(race->atomics);
+    kcsim_race_sets_destroy(&race->sets);
     free(race);
 }
 
 void kcsim_race_reset(kcsim_race *race) {
     if (!race) return;
     memset(race->words, 0, race->count * sizeof *race->words);
-    if (race->readers) memset(race->readers, 0, race->count * race->warps * sizeof *race->readers);
-    for (uint32_t i = 0; i < race->atomic_count; i++)
-        race->atomic_at[race->atomic_words[i]] = 0;
-    race->atomic_count = 0;
+    memset(race->steps, 0, sizeof race->steps);
+    kcsim_race_sets_reset(&race->sets);
 }
 
-static bool is_ordered(const kcsim_warp *warp, mark past) {
-    return past.time == 0 || past.warp == warp->id ||
-           (past.warp != SEVERAL && past.time <= warp->time[past.warp]);
+static bool same_pair(pair a, pair b) {
+    return a.writers == b.writers && a.readers == b.readers;
 }
 
-static bool conflicts(const kcsim_warp *warp, mark past, uint32_t bytes, bool atomic) {
-    if (!(past.bytes & bytes) || (past.atomic && atomic)) return false;
-    return !is_ordered(warp, past);
+/* ---- one step ---- */
+
+typedef struct entries {
+    kcsim_accessed list[KCSIM_RACE_WIDEST];
+    uint32_t count;
+} entries;
+
+static bool is_ordered(const kcsim_warp *warp, const kcsim_accessed *past) {
+    return past->warp == warp->id || past->time <= warp->time[past->warp];
 }
 
-/* "Several" are ordered when the tick they share lies before everything this warp knows. Not for
- * `exact`, so the block is alone and has one clock a warp. */
-static inline bool several_ordered(const kcsim_warp *warp, mark past) {
-    const uint32_t *clocks = warp->block->clocks;
-    uint32_t count = warp->block->warp_count;
-    for (uint32_t w = 0; w < count; w++) {
-        bool could_be = clocks[w * count + w] >= past.time; /* a warp that exited never got there */
-        if (w != warp->index && could_be && past.time > warp->time[w]) return false;
+static uint32_t conflict_with(const kcsim_race *race, uint32_t id, const kcsim_warp *warp,
+                              uint32_t bytes, bool atomic) {
+    if (!id) return NOBODY;
+    const kcsim_race_set *set = &race->sets.sets[id];
+    for (uint32_t i = 0; i < set->count; i++) {
+        const kcsim_accessed *past = &race->sets.entries[set->first + i];
+        if (past->bytes & bytes && !(past->atomic && atomic) && !is_ordered(warp, past))
+            return past->warp;
     }
+    return NOBODY;
+}
+
+static bool is_forgotten(const kcsim_warp *warp, const kcsim_accessed *past,
+                         kcsim_access_kind kind) {
+    if (kind == KCSIM_ACCESS_WRITE) return true;
+    return (kind == KCSIM_ACCESS_READ || past->atomic) && is_ordered(warp, past);
+}
+
+/* What stays of a set behind an access of this kind. */
+static void keep(const kcsim_race *race, uint32_t id, const kcsim_warp *warp, uint32_t bytes,
+                 kcsim_access_kind kind, entries *out) {
+    out->count = 0;
+    if (!id) return;
+    const kcsim_race_set *set = &race->sets.sets[id];
+    for (uint32_t i = 0; i < set->count; i++) {
+        kcsim_accessed past = race->sets.entries[set->first + i];
+        if (is_forgotten(warp, &past, kind)) past.bytes &= (uint8_t)~bytes;
+        if (past.bytes) out->list[out->count++] = past;
+    }
+}
+
+static void add(entries *to, kcsim_accessed fresh) {
+    uint32_t at = 0;
+    if (to->count == KCSIM_RACE_WIDEST) return;
+    while (at < to->count && to->list[at].warp < fresh.warp)
+        at++;
+    for (uint32_t i = at; i < to->count && to->list[i].warp == fresh.warp; i++)
+        if (to->list[i].time == fresh.time && to->list[i].atomic == fresh.atomic) {
+            to->list[i].bytes |= fresh.bytes;
+            return;
+        }
+    memmove(to->list + at + 1, to->list + at, (to->count - at) * sizeof *to->list);
+    to->list[at] = fresh;
+    to->count++;
+}
+
+static void take_step(kcsim_race *race, const kcsim_warp *warp, step *at) {
+    kcsim_access_kind kind = (kcsim_access_kind)at->kind;
+    bool atomic = kind == KCSIM_ACCESS_ATOMIC;
+    kcsim_accessed fresh = {.time = warp->time[warp->id],
+                            .warp = (uint16_t)warp->id,
+                            .bytes = at->bytes,
+                            .atomic = atomic};
+    entries kept;
+    at->after = at->before;
+    at->other = conflict_with(race, at->before.writers, warp, at->bytes, atomic);
+    if (kind == KCSIM_ACCESS_READ) {
+        keep(race, at->before.readers, warp, at->bytes, kind, &kept);
+        add(&kept, fresh);
+        at->after.readers = kcsim_race_sets_find(&race->sets, kept.list, kept.count);
+        return;
+    }
+    if (at->other == NOBODY)
+        at->other = conflict_with(race, at->before.readers, warp, at->bytes, atomic);
+    if (kind == KCSIM_ACCESS_WRITE) {
+        keep(race, at->before.readers, warp, at->bytes, kind, &kept);
+        at->after.readers = kcsim_race_sets_find(&race->sets, kept.list, kept.count);
+    }
+    keep(race, at->before.writers, warp, at->bytes, kind, &kept);
+    add(&kept, fresh);
+    at->after.writers = kcsim_race_sets_find(&race->sets, kept.list, kept.count);
+}
+
+static const step *step_from(kcsim_race *race, const kcsim_warp *warp, pair before, uint32_t bytes,
+                             kcsim_access_kind kind) {
+    uint32_t hash = before.writers * 0x9e3779b1u ^ before.readers * 0x85ebca77u;
+    hash = (hash ^ hash >> 16) + bytes + 16 * kind + 64 * warp->id;
+    step *at = &race->steps[hash % STEPS];
+    if (same_pair(at->before, before) && at->knowledge == warp->knowledge &&
+        at->warp == warp->id && at->bytes == bytes && at->kind == kind)
+        return at;
+    *at = (step){.before = before,
+                 .knowledge = warp->knowledge,
+                 .warp = (uint16_t)warp->id,
+                 .bytes = (uint8_t)bytes,
+                 .kind = (uint8_t)kind};
+    take_step(race, warp, at);
+    return at;
+}
+
+/* ---- accesses ---- */
+
+static void make_room(kcsim_race *race) {
+    if (!kcsim_race_sets_full(&race->sets)) return;
+    kcsim_race_sets_sweep(&race->sets, &race->words[0].writers, race->count * 2);
+    memset(race->steps, 0, sizeof race->steps);
+}
+
+/* Words that are all in one state, as most are: true when they took the same step, and it is no
+ * race. */
+static bool touch_evenly(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint64_t size,
+                         kcsim_access_kind kind) {
+    uint64_t first = address / 4, count = size / 4;
+    if ((address | size) % 4 || first + count > race->count) return false;
+    pair *words = race->words + first, before = words[0];
+    uint32_t different = 0;
+    for (uint64_t i = 0; i < count; i++)
+        different |= (words[i].writers ^ before.writers) | (words[i].readers ^ before.readers);
+    if (different) return false;
+    const step *taken = step_from(race, warp, before, 15, kind);
+    if (taken->other != NOBODY) return false;
+    if (!same_pair(taken->after, before))
+        for (uint64_t i = 0; i < count; i++)
+            words[i] = taken->after;
     return true;
 }
 
-static bool reader_conflicts(const kcsim_race *race, uint64_t index, const kcsim_warp *warp,
-                             uint32_t bytes, bool atomic, uint32_t *other) {
-    mark reader = race->words[index].reader;
-    if (!(reader.bytes & bytes) || (reader.atomic && atomic) || reader.time == 0) return false;
-    *other = reader.warp;
-    if (reader.warp != SEVERAL) return !is_ordered(warp, reader);
-    if (!race->readers) return !several_ordered(warp, reader);
-    for (uint32_t w = 0; w < race->warps; w++)
-        if (w != warp->id && race->readers[index * race->warps + w] > warp->time[w]) {
-            *other = w;
-            return true;
-        }
-    return false;
-}
-
-static void note_reader(kcsim_race *race, uint64_t index, const kcsim_warp *warp, uint32_t bytes,
-                        uint32_t now) {
-    mark *reader = &race->words[index].reader;
-    bool mine = reader->warp == warp->id || reader->time == 0;
-    bool over = !mine && (reader->warp == SEVERAL ? !race->readers && several_ordered(warp, *reader)
-                                                  : !race->readers && is_ordered(warp, *reader));
-    if (race->readers)
-        race->readers[index * race->warps + warp->id] =
-            (uint16_t)(now < UINT16_MAX ? now : UINT16_MAX);
-    if (mine && reader->time == now) reader->bytes |= bytes;
-    else if (mine || over)
-        *reader = (mark){.time = now & TIMES, .warp = warp->id & SEVERAL, .bytes = bytes & 15};
-    else
-        *reader = (mark){.time = (now > reader->time ? now : reader->time) & TIMES,
-                         .warp = SEVERAL,
-                         .bytes = (reader->bytes | bytes) & 15};
-}
-
-static void note_writer(kcsim_race *race, uint64_t index, const kcsim_warp *warp, uint32_t bytes,
-                        uint32_t now, bool atomic) {
-    mark *writer = &race->words[index].writer;
-    bool current = writer->time && writer->warp != warp->id && !is_ordered(warp, *writer);
-    mark fresh = {
-        .time = now & TIMES, .atomic = atomic, .warp = warp->id & SEVERAL, .bytes = bytes & 15};
-    if (writer->time == now && writer->warp == warp->id) {
-        fresh.bytes |= writer->bytes;
-        fresh.atomic = atomic && writer->atomic;
+static uint32_t touch_words(kcsim_race *race, const kcsim_warp *warp, uint64_t address,
+                            uint64_t size, kcsim_access_kind kind) {
+    uint32_t other = NOBODY;
+    uint64_t end = address + size;
+    for (uint64_t i = address / 4; i * 4 < end && i < race->count; i++) {
+        uint32_t bytes = 15;
+        if (i * 4 < address) bytes &= 15u << (address - i * 4);
+        if (i * 4 + 4 > end) bytes &= 15u >> (i * 4 + 4 - end);
+        const step *taken = step_from(race, warp, race->words[i], bytes, kind);
+        race->words[i] = taken->after;
+        if (other == NOBODY) other = taken->other;
     }
-    /* Another warp's bytes of the same word, or its atomics: both stay known. */
-    if (current && (!(writer->bytes & bytes) || (writer->atomic && atomic))) {
-        fresh.warp = SEVERAL;
-        fresh.bytes |= writer->bytes;
-        fresh.atomic = atomic && writer->atomic;
-    }
-    *writer = fresh;
+    return other;
 }
 
-static bool same_mark(mark a, mark b) {
-    return memcmp(&a, &b, sizeof a) == 0;
+bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,
+                       kcsim_access_kind kind, uint32_t *other) {
+    make_room(race);
+    if (touch_evenly(race, warp, address, size, kind)) return false;
+    uint32_t found = touch_words(race, warp, address, size, kind);
+    if (found == NOBODY) return false;
+    *other = found;
+    return true;
 }
 
-/* This warp, or several, have read these bytes of the word at this tick already, and whoever wrote
- * it is known to be ordered. */
-static inline bool is_old_news(const kcsim_warp *warp, word at, uint32_t now, uint32_t bytes) {
-    bool read = at.reader.time == now && (at.reader.warp == warp->id || at.reader.warp == SEVERAL);
-    return read && !(bytes & ~at.reader.bytes) && is_ordered(warp, at.writer);
-}
-
-uint32_t kcsim_race_news(const kcsim_race *race, const kcsim_warp *warp, const uint64_t *addresses,
-                         uint32_t mask, uint32_t size, kcsim_access_kind kind) {
-    uint32_t now = warp->time[warp->id] & TIMES, news = 0;
-    uint32_t words = size < 4 ? 1 : size / 4, bytes = size < 4 ? (1u << size) - 1 : 15;
-    if (kind != KCSIM_ACCESS_READ || (size > 4 && size % 4) || race->readers) return mask;
-    for (; mask; mask &= mask - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(mask), within = addresses[lane] % 4;
-        const word *at = &race->words[addresses[lane] / 4];
-        bool known = within + (size < 4 ? size : 4) <= 4;
-        for (uint32_t i = 0; known && i < words; i++)
-            known = is_old_news(warp, at[i], now, bytes << within);
-        news |= (uint32_t)!known << lane;
+uint32_t kcsim_race_lanes(kcsim_race *race, const kcsim_access *access, uint32_t *other) {
+    uint32_t bad = 0, rest = access->mask;
+    const kcsim_warp *warp = access->warp;
+    make_room(race);
+    if (access->span.dense && rest == UINT32_MAX &&
+        touch_evenly(race, warp, access->span.low, access->size * 32u, access->kind))
+        return 0;
+    for (; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint32_t found =
+            touch_words(race, warp, access->address[lane], access->size, access->kind);
+        if (found != NOBODY && !bad) *other = found;
+        if (access->span.same) return found == NOBODY ? 0 : access->mask;
+        if (found != NOBODY) bad |= 1u << lane;
     }
-    return news;
-}
-
-/* ---- atomics, exactly ---- */
-
-static uint16_t *atomics_of(const kcsim_race *race, uint64_t index) {
-    uint32_t place = race->atomic_at ? race->atomic_at[index] : 0;
-    return place ? race->atomics + (size_t)(place - 1) * race->warps : NULL;
-}
-
-/* Out of memory means a race that is not seen. */
-static void note_atomic(kcsim_race *race, uint64_t index, const kcsim_warp *warp, uint32_t now) {
-    uint16_t *times = atomics_of(race, index);
-    if (!times && race->atomic_count == race->atomic_capacity) {
-        uint32_t wanted = race->atomic_capacity ? race->atomic_capacity * 2 : 16;
-        uint64_t *words = realloc(race->atomic_words, wanted * sizeof *words);
-        if (words) race->atomic_words = words;
-        uint16_t *grown = realloc(race->atomics, (size_t)wanted * race->warps * sizeof *grown);
-        if (grown) race->atomics = grown;
-        if (!words || !grown) return;
-        race->atomic_capacity = wanted;
-    }
-    if (!race->atomic_at) race->atomic_at = calloc(race->count + 1, sizeof *race->atomic_at);
-    if (!race->atomic_at) return;
-    if (!times) {
-        race->atomic_words[race->atomic_count] = index;
-        race->atomic_at[index] = race->atomic_count + 1;
-        times = race->atomics + (size_t)race->atomic_count++ * race->warps;
-        memset(times, 0, race->warps * sizeof *times);
-    }
-    times[warp->id] = (uint16_t)(now < UINT16_MAX ? now : UINT16_MAX);
-}
-
-__attribute__((noinline)) static bool atomics_conflict(const kcsim_race *race, uint64_t index,
-                                                       const kcsim_warp *warp, uint32_t *other) {
-    const uint16_t *times = race->atomic_count ? atomics_of(race, index) : NULL;
-    for (uint32_t w = 0; times && w < race->warps; w++)
-        if (w != warp->id && times[w] > warp->time[w]) {
-            *other = w;
-            return true;
-        }
-    return false;
-}
-
-/* `exact`: atomics are kept apart from the marks of plain accesses. */
-__attribute__((noinline)) static bool exact_atomic(kcsim_race *race, uint64_t index,
-                                                   const kcsim_warp *warp, uint32_t bytes,
-                                                   uint32_t *other) {
-    mark writer = race->words[index].writer;
-    note_atomic(race, index, warp, warp->time[warp->id]);
-    if (writer.warp != SEVERAL && conflicts(warp, writer, bytes, false)) {
-        *other = writer.warp;
-        return true;
-    }
-    return reader_conflicts(race, index, warp, bytes, false, other);
-}
-
-static bool access_word(kcsim_race *race, const kcsim_warp *warp, uint64_t index, uint32_t bytes,
-                        kcsim_access_kind kind, uint32_t *other) {
-    uint32_t now = warp->time[warp->id];
-    bool atomic = kind == KCSIM_ACCESS_ATOMIC;
-    if (race->readers && atomic) return exact_atomic(race, index, warp, bytes, other);
-    if (race->readers && atomics_conflict(race, index, warp, other)) return true;
-    mark writer = race->words[index].writer;
-    bool found = false;
-    /* Plain writes by several warps to parts of a word are not told apart any further. */
-    bool vague = writer.warp == SEVERAL && !writer.atomic;
-    if (conflicts(warp, writer, bytes, atomic) && !vague) {
-        found = !(writer.warp == SEVERAL && several_ordered(warp, writer));
-        *other = writer.warp;
-    }
-    if (kind == KCSIM_ACCESS_READ) {
-        note_reader(race, index, warp, bytes, now);
-        return found;
-    }
-    uint32_t reader = 0;
-    if (!found && reader_conflicts(race, index, warp, bytes, atomic, &reader)) {
-        found = true;
-        *other = reader;
-    }
-    note_writer(race, index, warp, bytes, now, atomic);
-    return found;
+    return bad;
 }
 
 bool kcsim_race_unfenced(const kcsim_race *race, const kcsim_warp *warp, uint64_t address,
                          uint64_t size, uint32_t *writer) {
-    mark known = {.time = 0};
+    uint32_t known = 0;
     for (uint64_t i = address / 4; i < (address + size + 3) / 4 && i < race->count; i++) {
-        mark last = race->words[i].writer;
-        if (last.time == 0 || last.warp == SEVERAL || same_mark(last, known)) continue;
-        if (!kcsim_proxy_is_fenced(warp, last.warp, last.time)) {
-            *writer = last.warp;
+        uint32_t id = race->words[i].writers;
+        if (id == known || id == 0) continue;
+        const kcsim_race_set *set = &race->sets.sets[id];
+        for (uint32_t k = 0; k < set->count; k++) {
+            const kcsim_accessed *past = &race->sets.entries[set->first + k];
+            if (past->atomic || kcsim_proxy_is_fenced(warp, past->warp, past->time)) continue;
+            *writer = past->warp;
             return true;
         }
-        known = last;
+        known = id;
     }
     return false;
 }
 
 void kcsim_race_forget(kcsim_race *race, uint64_t address, uint64_t size) {
-    for (uint64_t i = address / 4; i < (address + size + 3) / 4 && i < race->count; i++) {
-        race->words[i] = (word){.writer = {.time = 0}};
-        if (race->readers)
-            memset(race->readers + i * race->warps, 0, race->warps * sizeof *race->readers);
-    }
-}
-
-bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,
-                       kcsim_access_kind kind, uint32_t *other) {
-    bool found = false;
-    uint64_t first = address / 4, last = (address + size - 1) / 4;
-    for (uint64_t index = first; index <= last && index < race->count; index++) {
-        uint32_t bytes = size >= 4 ? 15 : ((1u << size) - 1) << (address & 3);
-        uint32_t who = 0;
-        if (access_word(race, warp, index, bytes & 15, kind, &who) && !found) {
-            found = true;
-            *other = who;
-        }
-    }
-    return found;
+    for (uint64_t i = address / 4; i < (address + size + 3) / 4 && i < race->count; i++)
+        race->words[i] = (pair){.writers = 0};
 }
 
 void kcsim_race_meet(kcsim_block *block, uint32_t warps) {
@@ -308,6 +282,6 @@ void kcsim_race_meet(kcsim_block *block, uint32_t warps) {
         kcsim_warp *warp = &block->warps[w];
         if (!(warps >> w & 1)) continue;
         memcpy(warp->time, known, count * sizeof *known);
-        warp->time[warp->id]++;
+        kcsim_order_tick(warp);
     }
 }
