@@ -33,6 +33,8 @@ void kcsim_tile_take_b(kcsim_tile *tile, const kcsim_warp *warp, ptx_type type,
                        const kcsim_ref *list, uint32_t registers);
 void kcsim_tile_take_c(kcsim_tile *tile, const kcsim_warp *warp, ptx_type type,
                        const kcsim_ref *list, uint32_t registers);
+/* B from memory: of eight columns the first and the last 16 bytes along k. Not for 4 or 64 bits. */
+void kcsim_tile_take_columns(kcsim_tile *tile, ptx_type type, const uint8_t *const rows[2][8]);
 /* sum += a * b over k, for `rows` rows. */
 void kcsim_tile_multiply(kcsim_tile *tile, uint32_t rows, uint32_t k, bool is_double);
 /* sum += population counts of (a and b) or (a xor b), over words of bits. */
@@ -40,5 +42,18 @@ void kcsim_tile_count(kcsim_tile *tile, uint32_t rows, uint32_t words, bool is_x
 /* The sums become registers of D, with what is known of them. */
 void kcsim_tile_give(const kcsim_tile *tile, kcsim_warp *warp, ptx_type type, bool saturate,
                      const kcsim_ref *list, uint32_t registers, uint32_t mask);
+
+/* What each set of host instructions provides. */
+typedef struct kcsim_tensor_table {
+    void (*elements)(ptx_type, const void *, uint32_t, double *);
+    void (*take_a)(kcsim_tile *, const kcsim_warp *, ptx_type, const kcsim_ref *, uint32_t, bool);
+    void (*take_b)(kcsim_tile *, const kcsim_warp *, ptx_type, const kcsim_ref *, uint32_t);
+    void (*take_c)(kcsim_tile *, const kcsim_warp *, ptx_type, const kcsim_ref *, uint32_t);
+    void (*take_columns)(kcsim_tile *, ptx_type, const uint8_t *const[2][8]);
+    void (*multiply)(kcsim_tile *, uint32_t, uint32_t, bool);
+    void (*give)(const kcsim_tile *, kcsim_warp *, ptx_type, bool, const kcsim_ref *, uint32_t,
+                 uint32_t);
+} kcsim_tensor_table;
+extern const kcsim_tensor_table kcsim_tensor_base, kcsim_tensor_avx2;
 
 #endif
