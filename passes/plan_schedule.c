@@ -1,26 +1,10 @@
 // The model's schedule entries: which one applies to a kernel, and which wishes cannot be met.
 #include "passes/plan.h"
+#include "passes/schedule.h"
 
 #include <string.h>
 
 enum { MOST_STAGES = 16 };
-
-static bool target_matches(const kc_pass_context *pass, const kc_op *schedule) {
-    const char *wanted = kc_attr_string(schedule, KC_ATTR_TARGET, NULL);
-    if (!wanted) return true;
-    const char *kind = pass->target->kind->name;
-    size_t length = strlen(kind);
-    if (strncmp(wanted, kind, length) != 0) return false;
-    return wanted[length] == 0 ||
-           (wanted[length] == ':' && strcmp(wanted + length + 1, pass->target->arch->name) == 0);
-}
-
-static bool computes(const kc_op *kernel, const char *name) {
-    KC_FOR_OPS(op, kernel->body)
-        for (int i = 0; i < op->n_results; i++)
-            if (kc_result(op, i)->name && strcmp(kc_result(op, i)->name, name) == 0) return true;
-    return false;
-}
 
 static bool refuse(kc_pass_context *pass, const kc_op *schedule, const char *key,
                    const char *what) {
@@ -40,9 +24,6 @@ static bool check(kc_pass_context *pass, const kc_op *schedule) {
         ok = refuse(
             pass, schedule, "raster",
             kc_arena_printf(pass->scratch, "'%s' is not built yet; use row or grouped:N", raster));
-    if (kc_attr_int(schedule, KC_ATTR_SPLIT, 1) != 1)
-        ok = refuse(pass, schedule, "split",
-                    "splitting a reduction over blocks is not built yet; use 1");
     if (kc_attr_get(schedule, KC_ATTR_SWIZZLE))
         ok = refuse(pass, schedule, "swizzle",
                     "swizzles are chosen by the compiler; leave the key out");
@@ -62,11 +43,29 @@ static bool check(kc_pass_context *pass, const kc_op *schedule) {
     return ok;
 }
 
+static bool multiplies(const kc_block *body) {
+    KC_FOR_OPS(op, body)
+        if (kc_op_has(op, KC_CONTRACTION) || (op->code == KC_OP_FUSION && multiplies(op->body)))
+            return true;
+    return false;
+}
+
+// An entry for all statements that splits products says nothing about the kernels that sum their parts.
+static bool sums_parts(const kc_op *func, const kc_op *kernel, const kc_op *schedule) {
+    if (kc_attr_int(schedule, KC_ATTR_SPLIT, 1) == 1 || multiplies(kernel->body)) return false;
+    KC_FOR_OPS(op, kernel->body)
+        if (kc_op_has(op, KC_REDUCTION)) return multiplies(func->body);
+    return false;
+}
+
 void kc_plan_schedule(kc_pass_context *pass, const kc_op *func, kc_op *kernel) {
     KC_FOR_OPS(schedule, func->body) {
-        if (schedule->code != KC_OP_SCHEDULE || !target_matches(pass, schedule)) continue;
+        if (schedule->code != KC_OP_SCHEDULE || !kc_schedule_matches(pass->target, schedule))
+            continue;
         const char *statement = kc_attr_string(schedule, KC_ATTR_KERNEL, NULL);
-        if (statement && !computes(kernel, statement)) continue;
+        if (statement ? !kc_schedule_computes(kernel->body, statement)
+                      : sums_parts(func, kernel, schedule))
+            continue;
         for (int i = 0; i < schedule->n_attrs; i++) {
             kc_attr attr = schedule->attrs[i];
             if (attr.key == KC_ATTR_TARGET || attr.key == KC_ATTR_KERNEL) continue;
@@ -82,7 +81,8 @@ static bool names_a_statement(kc_pass_context *pass, const kc_op *func, const kc
     const char *statement = kc_attr_string(schedule, KC_ATTR_KERNEL, NULL);
     if (!statement) return true;
     KC_FOR_OPS(fusion, func->body)
-        if (fusion->code == KC_OP_FUSION && computes(fusion, statement)) return true;
+        if (fusion->code == KC_OP_FUSION && kc_schedule_computes(fusion->body, statement))
+            return true;
     kc_report(pass->diag, KC_ERROR, schedule->loc,
               "schedule for '%s': no statement of function %s has that name (or nothing uses it)",
               statement, kc_func_name(func));
@@ -94,7 +94,7 @@ bool kc_plan_check_schedules(kc_pass_context *pass, const kc_op *func) {
     KC_FOR_OPS(op, func->body) {
         if (op->code != KC_OP_SCHEDULE) continue;
         ok = names_a_statement(pass, func, op) && ok;
-        if (target_matches(pass, op)) ok = check(pass, op) && ok;
+        if (kc_schedule_matches(pass->target, op)) ok = check(pass, op) && ok;
     }
     return ok;
 }

@@ -1,4 +1,5 @@
-// split: reductions of few long rows are cut into parts, so that they keep more than a few multiprocessors busy.
+// split: reductions of few long rows, and matrix products of few tiles and long k, are cut into parts, so that they keep
+// more than a few multiprocessors busy.
 //
 // before:
 //   module @m
@@ -34,6 +35,8 @@
 // or rereads them saves more than others would help. Requires primitives.
 #include "passes/pass.h"
 #include "passes/rows.h"
+#include "passes/schedule.h"
+#include "passes/split.h"
 
 #include <string.h>
 
@@ -134,12 +137,13 @@ static void choose_axis(splitter *s) {
     }
 }
 
-static void choose_parts(splitter *s) {
+static void choose_parts(splitter *s, int64_t wish) {
     const kc_expr *extent = s->type->shape[s->axis], *one = constant(s, 1);
     const kc_expr *share = kc_expr_cdiv(s->pool, constant(s, ENOUGH_PROGRAMS),
                                         kc_expr_binary(s->pool, KC_EXPR_MAX, s->programs, one));
     s->parts = smallest(s, kc_expr_cdiv(s->pool, s->work, constant(s, s->part)),
                         smallest(s, share, extent));
+    if (wish) s->parts = smallest(s, constant(s, wish), extent);
     s->parts = kc_expr_binary(s->pool, KC_EXPR_MAX, s->parts, one);
     s->length = kc_expr_cdiv(s->pool, extent, s->parts);
     if (s->axis == s->type->rank - 1) {
@@ -213,28 +217,87 @@ static void rewrite(splitter *s) {
     kc_attr_set_ints(s->pass->module, s->op, KC_ATTR_AXES, 1, &place);
 }
 
-static void consider(kc_pass_context *pass, kc_op *func, kc_op *op) {
+// `wish`: parts that the schedule asks for; 0: as many as are worth it.
+static bool split_reduction(kc_pass_context *pass, kc_op *func, kc_op *op, int64_t wish) {
     splitter s = {.pass = pass, .pool = kc_op_pool(func), .op = op};
     kc_type type = kc_operand(op, 0)->type; // operands change below
     s.type = &type;
     measure(&s);
-    if (type.rank == KC_MAX_RANK || !worth_it(&s, func->body)) return;
+    if (type.rank == KC_MAX_RANK || (!wish && !worth_it(&s, func->body))) return false;
     measure_part(&s, func->body);
     choose_axis(&s);
-    choose_parts(&s);
+    choose_parts(&s, wish);
     if (!kc_expr_is_one(s.parts)) rewrite(&s);
+    return true;
+}
+
+// ---- schedules -----------------------------------------------------------------------------------------------------------
+
+static bool has_product(const kc_op *func) {
+    KC_FOR_OPS(op, func->body)
+        if (op->code == KC_OP_MATMUL) return true;
+    return false;
+}
+
+// The entry speaks of the product from now on: the statement that it names may be in the kernel that sums the parts.
+static void follow(kc_pass_context *pass, kc_op *schedule, kc_value *product) {
+    const char *name = kc_attr_string(schedule, KC_ATTR_KERNEL, NULL);
+    if (!name) return;
+    if (!product->name) product->name = kc_arena_printf(pass->module->arena, "%s.parts", name);
+    kc_attr_set_string(pass->module, schedule, KC_ATTR_KERNEL, product->name);
+}
+
+static bool split_product(kc_pass_context *pass, kc_op *func, kc_op *op, kc_op *schedule,
+                          int64_t wish) {
+    kc_op *product = wish > 1 ? kc_split_product(pass, func, op, wish) : NULL;
+    if (product) follow(pass, schedule, kc_result(product, 0));
+    return product;
+}
+
+static bool refuse(kc_pass_context *pass, const kc_op *schedule) {
+    kc_report(pass->diag, KC_ERROR, schedule->loc,
+              "schedule key 'split': there is no matrix product or reduction of less than %d "
+              "dimensions that it could cut into parts",
+              KC_MAX_RANK);
+    return false;
+}
+
+// An entry for all statements speaks of products where there are any. What was split is not looked at again.
+static bool split_function(kc_pass_context *pass, kc_op *func) {
+    bool products = has_product(func), ok = true;
+    KC_FOR_OPS(op, func->body)
+        op->data = NULL;
+    for (kc_op *op = func->body->first, *next; op; op = next) {
+        next = op->next;
+        bool product = op->code == KC_OP_MATMUL;
+        if (op->code != KC_OP_REDUCE && !product) continue;
+        kc_op *schedule = kc_schedule_entry(pass->target, pass->scratch, func, op);
+        bool meant = schedule && (product || !products || kc_attr_get(schedule, KC_ATTR_KERNEL));
+        int64_t wish = meant ? kc_attr_int(schedule, KC_ATTR_SPLIT, 0) : 0;
+        bool done = wish == 1 ? true
+                    : product ? split_product(pass, func, op, schedule, wish)
+                              : split_reduction(pass, func, op, wish);
+        if (done && schedule) schedule->data = op;
+    }
+    KC_FOR_OPS(op, func->body) {
+        bool wishes = op->code == KC_OP_SCHEDULE && kc_attr_int(op, KC_ATTR_SPLIT, 1) > 1;
+        if (wishes && op->data == NULL && kc_schedule_matches(pass->target, op))
+            ok = refuse(pass, op) && ok;
+    }
+    return ok;
 }
 
 static bool run(kc_pass_context *pass) {
+    bool ok = true;
     KC_FOR_OPS(func, pass->module->body)
-        KC_FOR_OPS(op, func->body)
-            if (op->code == KC_OP_REDUCE) consider(pass, func, op);
-    return true;
+        ok = split_function(pass, func) && ok;
+    return ok;
 }
 
 const kc_pass kc_pass_split = {
     .name = "split",
-    .meaning = "reductions of few long rows are cut into parts",
+    .meaning =
+        "reductions of few long rows, and products of few tiles and long k, are cut into parts",
     .level_in = KC_LEVEL_TENSOR,
     .level_out = KC_LEVEL_TENSOR,
     .run = run,

@@ -2,6 +2,7 @@
 // Nothing is moved; the layouts of loads and stores decide later what an index map costs.
 #include "passes/tiler.h"
 
+#include <math.h>
 #include <string.h>
 
 static kc_value *emit_broadcast(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
@@ -78,8 +79,10 @@ static kc_value *emit_pad(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *p
     kc_coord from[KC_MAX_RANK];
     kc_value *within = shift_pad(t, op, c, from);
     kc_value *value = kc_tiler_emit(t, x, from, kc_tiler_both(t, predicate, within));
-    if (!within) return value;
     double fill_value = kc_attr_float(op, KC_ATTR_VALUE, 0);
+    bool zeros = fill_value == 0 && !signbit(fill_value) &&
+                 (!kc_dtype_is_float(x->type.elem) || kc_dtype_round(x->type.elem, 0) == 0);
+    if (!within || (zeros && value->def && value->def->code == KC_OP_LOAD)) return value;
     kc_type scalar = kc_type_scalar(x->type.elem);
     kc_value *fill =
         kc_dtype_is_float(x->type.elem)

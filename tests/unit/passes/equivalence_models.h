@@ -497,6 +497,17 @@ static const model models[] = {
      "  return %0, %1\n}\n"},
 
     // ---- schedules
+    {"matmul_in_parts", "M=5,N=7,K=40; M=33,N=64,K=130; M=16,N=16,K=2; M=4,N=8,K=0",
+     "func @f(%x: f32[M, K], %w: f32[N, K], %b: f32[N]) -> (y: f32[M, N]) dims {M: 0..4096, N: "
+     "0..4096, K: 0..4096} {\n"
+     "  schedule {kernel = \"y\", split = 3, raster = \"grouped:2\", tile = [16, 16, 16]}\n"
+     "  %h = matmul %x, %w {transpose_b = 1} : f32[M, N]\n"
+     "  %0 = broadcast %b : f32[M, N]\n"
+     "  %y = add %h, %0 : f32[M, N]\n"
+     "  return %y\n}\n"},
+    {"reduction_in_parts", "M=5,N=700; M=1,N=3; M=3,N=0",
+     "func @f(%x: f32[M, N]) -> (y: f32[M]) dims {M: 0..4096, N: 0..4096} {\n"
+     "  schedule {split = 4}\n  %y = sum %x {axes = [1]} : f32[M]\n  return %y\n}\n"},
     {"matmul_small_tiles", "M=5,N=7,K=9; M=33,N=40,K=50",
      "func @f(%x: f32[M, K], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: "
      "0..100000} {\n"

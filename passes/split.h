@@ -1,0 +1,11 @@
+// Shared by the files of the split pass.
+#ifndef KC_PASSES_SPLIT_H
+#define KC_PASSES_SPLIT_H
+
+#include "passes/pass.h"
+
+// Replaces a matrix product by one of `parts` parts of k, a batch dimension, and their sum. Gives the product. NULL: its rank
+// leaves no room for another dimension.
+kc_op *kc_split_product(kc_pass_context *, kc_op *func, kc_op *product, int64_t parts);
+
+#endif
