@@ -147,3 +147,38 @@ def triton_fp8(r):
     near = e5m2 + 0x7f + (e5m2 >> 8 & 1) & 0xff00
     want = near.astype(np.uint16).view(f16).astype(f32) + bf16(x)[1]
     return launch("triton_fp8", 2, [In(x), Out(want)])
+
+
+# ---- products of blocks with factors
+
+
+def smallfloats(r, shape, exponents, fractions, low, high):
+    """(bits, values) of random numbers with biased exponents of low .. high - 1, subnormal ones among them where low is 0."""
+    exponent, fraction, sign = r.integers(low, high, shape), r.integers(0, 1 << fractions, shape), r.integers(0, 2, shape)
+    size = np.where(exponent == 0, fraction * 2.0, (1 << fractions) + fraction) * 2.0 ** (np.maximum(exponent, 0) - (1 << exponents - 1) + 1 - fractions)
+    return (sign << exponents + fractions | exponent << fractions | fraction).astype(np.uint8), size * (1 - 2 * sign)
+
+
+def scaled(name, a, b, pack, block, e4m3_factors):
+    def make(r):
+        (ca, va), (cb, vb) = (smallfloats(r, (rows, 256), *kind) for rows, kind in ((128, a), (64, b)))
+        store = lambda codes: codes if pack == 1 else (codes[:, ::2] | codes[:, 1::2] << 4).astype(np.uint8)
+
+        def factors(rows):
+            if not e4m3_factors:
+                bits = r.integers(120, 134, (rows, 256 // block)).astype(np.uint8)
+                return bits, 2.0 ** (bits.astype(int) - 127)
+            bits, values = smallfloats(r, (rows, 256 // block), 4, 3, 5, 9)
+            return bits & 127, np.abs(values)
+
+        (fa, wa), (fb, wb) = factors(128), factors(64)
+        want = (va * np.repeat(wa, block, 1)) @ (vb * np.repeat(wb, block, 1)).T
+        return launch(name, (2, 2), [In(store(ca)), In(fa), In(store(cb)), In(fb), Out(want, f32, rel=2.0**-20, abs=2.0**-8), i32(256)])
+
+    make.__name__ = name
+    case(name)(make)
+
+
+scaled("triton_scaled_mxfp8", (4, 3, 4, 10), (5, 2, 12, 18), 1, 32, False)
+scaled("triton_scaled_mxfp4", (2, 1, 0, 4), (2, 1, 0, 4), 2, 32, False)
+scaled("triton_scaled_nvfp4", (2, 1, 0, 4), (2, 1, 0, 4), 2, 16, True)

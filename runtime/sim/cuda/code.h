@@ -66,8 +66,13 @@ typedef enum kcsim_kind {
     KCSIM_DO_ELECT,
     KCSIM_DO_LOAD_MATRIX,
     KCSIM_DO_STORE_MATRIX,
+    KCSIM_DO_LOAD_BYTES,  /* count: matrices; extend: of 16 rows, transposed; part: bits of an
+                             element in memory */
+    KCSIM_DO_STORE_BYTES, /* count: matrices of 8 columns, each 16 bytes in memory */
     KCSIM_DO_MOVE_MATRIX,
     KCSIM_DO_MMA,
+    KCSIM_DO_MMA_SECTIONS, /* fn.mma */
+    KCSIM_DO_MMA_QUADS,
     KCSIM_DO_WMMA_LOAD, /* decode_matrix.c says what the fields hold */
     KCSIM_DO_WMMA_STORE,
     KCSIM_DO_WMMA,
@@ -137,6 +142,7 @@ typedef struct kcsim_insn {
         const kcsim_conversion *conversion;
         const struct kcsim_wgmma_form *wgmma; /* wgmma.h */
         const struct kcsim_bulk *bulk;
+        const struct kcsim_mma_form *mma; /* mma.h */
     } fn;
     /* Beside the kernel: halves are flushed before and after; results are saturated after; and in
      * mixed precision the first operands are widened before (`widened` of them). */

@@ -78,6 +78,14 @@ bool kcsim_decode_control(kcsim_decoder *decoder); /* decode_control.c: branches
 /* ---- decode_matrix.c: tensor cores ---- */
 bool kcsim_decode_matrix(kcsim_decoder *decoder);
 bool kcsim_decode_wgmma(kcsim_decoder *decoder); /* decode_wgmma.c */
+/* ldmatrix and stmatrix of 8 bits and less: decode_bytes.c */
+bool kcsim_decode_matrix_bytes(kcsim_decoder *decoder, bool is_store);
+bool kcsim_decode_mma_sections(kcsim_decoder *decoder); /* decode_sparse.c: mma.sp, .block_scale */
+/* Exactly `count` registers, alone or in braces. */
+bool kcsim_decode_fragment(kcsim_decoder *decoder, const ptx_operand *operand, kcsim_ref *list,
+                           uint32_t count, unsigned bytes, bool is_written);
+/* The PTX says that it is for an sm_ that has this, and new enough; `suffix`: only with a or f. */
+bool kcsim_decode_needs(kcsim_decoder *decoder, int target, bool suffix, int version);
 typedef struct kcsim_extent {
     uint32_t m, n, k;
 } kcsim_extent;

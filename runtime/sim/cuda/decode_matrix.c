@@ -1,8 +1,8 @@
 /* Matrices: ldmatrix and its kin, mma, wmma. */
 #include "runtime/sim/cuda/decode.h"
 
-static bool decode_fragment(kcsim_decoder *decoder, const ptx_operand *operand, kcsim_ref *list,
-                            uint32_t count, unsigned bytes, bool is_written) {
+bool kcsim_decode_fragment(kcsim_decoder *decoder, const ptx_operand *operand, kcsim_ref *list,
+                           uint32_t count, unsigned bytes, bool is_written) {
     uint32_t have = operand->kind == PTX_OPERAND_VECTOR ? operand->element_count : 1;
     const ptx_operand *elements = operand->kind == PTX_OPERAND_VECTOR ? operand->elements : operand;
     if (have != count)
@@ -14,24 +14,38 @@ static bool decode_fragment(kcsim_decoder *decoder, const ptx_operand *operand, 
     return true;
 }
 
+bool kcsim_decode_needs(kcsim_decoder *decoder, int target, bool suffix, int version) {
+    const ptx_module *module = decoder->module;
+    if (module->target < target || (suffix && !module->target_suffix))
+        return kcsim_decode_fail(decoder, "this needs a target such as sm_%d%s", target,
+                                 suffix ? "a" : "");
+    if (module->version < version)
+        return kcsim_decode_fail(decoder, "this needs PTX %d.%d", version / 10, version % 10);
+    return true;
+}
+
 static bool decode_matrix_move(kcsim_decoder *decoder, bool is_store) {
     const ptx_statement *statement = decoder->statement;
     kcsim_insn *insn = decoder->insn;
     ptx_modifier count = ptx_has(statement, PTX_GROUP_MATRICES);
+    if (ptx_has(statement, PTX_GROUP_SHAPE) != PTX_M_M8N8)
+        return kcsim_decode_matrix_bytes(decoder, is_store);
     const ptx_operand *address = &statement->operands[is_store ? 0 : 1];
     insn->kind = is_store ? KCSIM_DO_STORE_MATRIX : KCSIM_DO_LOAD_MATRIX;
     insn->count = count == PTX_M_X4 ? 4 : count == PTX_M_X2 ? 2 : 1;
     insn->bytes = 16;
     insn->space = PTX_SPACE_SHARED;
     insn->extend = ptx_has(statement, PTX_GROUP_TRANS) != PTX_M_NONE; /* here: transposed */
-    if (ptx_has(statement, PTX_GROUP_SHAPE) != PTX_M_M8N8 || statement->type_count != 1 ||
-        statement->types[0] != PTX_B16 || address->kind != PTX_OPERAND_MEMORY)
-        return kcsim_decode_fail(decoder, "only .m8n8 matrices of b16 are supported");
+    if (statement->type_count != 1 || statement->types[0] != PTX_B16 ||
+        address->kind != PTX_OPERAND_MEMORY || ptx_has(statement, PTX_GROUP_UNPACKED) ||
+        ptx_has(statement, PTX_GROUP_PACKING))
+        return kcsim_decode_fail(decoder, "an .m8n8 matrix is of b16");
+    if (!kcsim_decode_needs(decoder, is_store ? 90 : 75, false, is_store ? 78 : 65)) return false;
     if (!kcsim_decode_address(decoder, address, &insn->a, &insn->imm, &insn->mode)) return false;
     /* Without .shared the address is a generic one. */
     if (kcsim_statement_space(statement) == PTX_SPACE_GENERIC) insn->imm -= KCSIM_SHARED_WINDOW;
     kcsim_ref *list = kcsim_decode_list(decoder, insn->count);
-    return list && decode_fragment(decoder, &statement->operands[is_store ? 1 : 0], list,
+    return list && kcsim_decode_fragment(decoder, &statement->operands[is_store ? 1 : 0], list,
                                    insn->count, 4, !is_store);
 }
 
@@ -141,14 +155,16 @@ static bool is_f8f6f4(const ptx_statement *statement) {
     for (int i = 1; i <= 2; i++)
         small &= types[i] == PTX_E4M3 || types[i] == PTX_E5M2 || types[i] == PTX_E3M2 ||
                  types[i] == PTX_E2M3 || types[i] == PTX_E2M1;
-    return small && (types[0] == PTX_F32 || types[0] == PTX_F16) &&
+    return small && ptx_has(statement, PTX_GROUP_KIND) == PTX_M_KIND_F8F6F4 &&
+           (types[0] == PTX_F32 || types[0] == PTX_F16) &&
            ptx_has(statement, PTX_GROUP_SHAPE) == PTX_M_M16N8K32 && names_product(statement) &&
            ptx_has(statement, PTX_GROUP_ROUND) == PTX_M_NONE;
 }
 
 static bool mma_exists(const ptx_statement *statement) {
     const ptx_type *types = statement->types;
-    if (statement->type_count != 4 || ptx_has(statement, PTX_GROUP_LAYOUT_A) != PTX_M_ROW ||
+    if (statement->type_count != 4 || ptx_has(statement, PTX_GROUP_SCALE_VEC) ||
+        ptx_has(statement, PTX_GROUP_LAYOUT_A) != PTX_M_ROW ||
         ptx_has(statement, PTX_GROUP_LAYOUT_B) != PTX_M_COL_B || types[3] != types[0])
         return false;
     if (ptx_has(statement, PTX_GROUP_KIND)) return is_f8f6f4(statement);
@@ -160,14 +176,61 @@ static bool mma_exists(const ptx_statement *statement) {
     return false;
 }
 
+/* PTX ISA, "Multiply-and-Accumulate Instruction: mma", PTX ISA Notes and Target ISA Notes. */
+static bool has_target(kcsim_decoder *decoder) {
+    const ptx_statement *statement = decoder->statement;
+    kcsim_extent extent = kcsim_matrix_extent(statement);
+    bool is_and = ptx_has(statement, PTX_GROUP_ATOMIC) == PTX_M_AND, rows_8 = extent.m == 8;
+    if (ptx_has(statement, PTX_GROUP_KIND)) return kcsim_decode_needs(decoder, 120, true, 87);
+    switch (statement->types[1]) {
+    case PTX_F16:
+        if (rows_8) return kcsim_decode_needs(decoder, 70, false, 64);
+        return kcsim_decode_needs(decoder, extent.k == 8 ? 75 : 80, false, extent.k == 8 ? 65 : 70);
+    case PTX_B1:
+        return kcsim_decode_needs(decoder, rows_8 && !is_and ? 75 : 80, false, is_and ? 71 : 70);
+    case PTX_S8:
+    case PTX_U8:
+    case PTX_S4:
+    case PTX_U4: return kcsim_decode_needs(decoder, rows_8 ? 75 : 80, false, rows_8 ? 65 : 70);
+    case PTX_F64: return kcsim_decode_needs(decoder, rows_8 ? 80 : 90, false, rows_8 ? 70 : 78);
+    case PTX_E4M3:
+    case PTX_E5M2:
+        return kcsim_decode_needs(decoder, 89, false,
+                                  extent.k == 32 && statement->types[0] == PTX_F32 ? 84 : 87);
+    default: return kcsim_decode_needs(decoder, 80, false, 70);
+    }
+}
+
+/* m8n8k4 of f16: D is f32 where C is; every pair of layouts. */
+static bool decode_quads(kcsim_decoder *decoder) {
+    const ptx_statement *statement = decoder->statement;
+    const ptx_type *types = statement->types;
+    bool fits = statement->type_count == 4 && types[2] == PTX_F16 &&
+                (types[0] == PTX_F32 || types[0] == PTX_F16) &&
+                (types[3] == PTX_F16 || (types[3] == PTX_F32 && types[0] == PTX_F32));
+    if (!fits || !ptx_has(statement, PTX_GROUP_LAYOUT_B) || statement->operand_count != 4 ||
+        ptx_has(statement, PTX_GROUP_SAT) || ptx_has(statement, PTX_GROUP_ROUND) ||
+        ptx_has(statement, PTX_GROUP_KIND) || !names_product(statement))
+        return kcsim_decode_fail(decoder, "this shape and these types are not supported");
+    decoder->insn->kind = KCSIM_DO_MMA_QUADS;
+    uint32_t d = types[0] == PTX_F16 ? 4 : 8, c = types[3] == PTX_F16 ? 4 : 8;
+    kcsim_ref *list = kcsim_decode_list(decoder, d + 4 + c);
+    return has_target(decoder) && list &&
+           kcsim_decode_fragment(decoder, &statement->operands[0], list, d, 4, true) &&
+           kcsim_decode_fragment(decoder, &statement->operands[1], list + d, 2, 4, false) &&
+           kcsim_decode_fragment(decoder, &statement->operands[2], list + d + 2, 2, 4, false) &&
+           kcsim_decode_fragment(decoder, &statement->operands[3], list + d + 4, c, 4, false);
+}
+
 /* Lists hold D, A, B, C in this order. */
 static bool decode_mma(kcsim_decoder *decoder) {
     const ptx_statement *statement = decoder->statement;
-    if (!mma_exists(statement))
+    if (ptx_has(statement, PTX_GROUP_BLOCK_SCALE)) return kcsim_decode_mma_sections(decoder);
+    if (ptx_has(statement, PTX_GROUP_SHAPE) == PTX_M_M8N8K4 && statement->types[1] == PTX_F16)
+        return decode_quads(decoder);
+    if (!mma_exists(statement) || statement->operand_count != 4)
         return kcsim_decode_fail(decoder, "this shape and these types are not supported");
-    if (ptx_has(statement, PTX_GROUP_KIND) &&
-        (decoder->module->target < 120 || !decoder->module->target_suffix))
-        return kcsim_decode_fail(decoder, "this needs a target such as sm_120a");
+    if (!has_target(decoder)) return false;
     kcsim_mma_shape shape = kcsim_mma_shape_of(statement);
     kcsim_insn *insn = decoder->insn;
     insn->kind = KCSIM_DO_MMA;
@@ -175,10 +238,10 @@ static bool decode_mma(kcsim_decoder *decoder) {
     uint32_t d = shape.d_registers, a = shape.a_registers, b = shape.b_registers;
     kcsim_ref *list = kcsim_decode_list(decoder, d + a + b + d);
     return list &&
-           decode_fragment(decoder, &statement->operands[0], list, d, shape.bytes, true) &&
-           decode_fragment(decoder, &statement->operands[1], list + d, a, shape.bytes, false) &&
-           decode_fragment(decoder, &statement->operands[2], list + d + a, b, shape.bytes, false) &&
-           decode_fragment(decoder, &statement->operands[3], list + d + a + b, d, shape.bytes,
+           kcsim_decode_fragment(decoder, &statement->operands[0], list, d, shape.bytes, true) &&
+           kcsim_decode_fragment(decoder, &statement->operands[1], list + d, a, shape.bytes, false) &&
+           kcsim_decode_fragment(decoder, &statement->operands[2], list + d + a, b, shape.bytes, false) &&
+           kcsim_decode_fragment(decoder, &statement->operands[3], list + d + a + b, d, shape.bytes,
                            false);
 }
 
@@ -247,7 +310,7 @@ static bool decode_wmma(kcsim_decoder *decoder) {
     kcsim_ref *list =
         kcsim_decode_list(decoder, counts[0] + counts[1] + counts[2] + counts[3]);
     for (uint32_t i = 0; list && i < 4; list += counts[i++])
-        if (!decode_fragment(decoder, &statement->operands[i], list, counts[i], bytes, i == 0))
+        if (!kcsim_decode_fragment(decoder, &statement->operands[i], list, counts[i], bytes, i == 0))
             return false;
     return list != NULL;
 }
@@ -292,7 +355,7 @@ static bool decode_wmma_move(kcsim_decoder *decoder, bool is_store) {
             kcsim_decode_source(decoder, &statement->operands[2], 4, PTX_U32, &insn->b)) &&
            kcsim_decode_address(decoder, &statement->operands[is_store ? 0 : 1], &insn->a,
                                 &insn->imm, &insn->mode) &&
-           decode_fragment(decoder, &statement->operands[is_store ? 1 : 0], list, registers,
+           kcsim_decode_fragment(decoder, &statement->operands[is_store ? 1 : 0], list, registers,
                            insn->bytes, !is_store);
 }
 
@@ -303,6 +366,7 @@ bool kcsim_decode_matrix(kcsim_decoder *decoder) {
     case PTX_FAMILY_STMATRIX: return decode_matrix_move(decoder, true);
     case PTX_FAMILY_MOVMATRIX: return decode_move_matrix(decoder);
     case PTX_FAMILY_MMA: return decode_mma(decoder);
+    case PTX_FAMILY_MMA_SPARSE: return kcsim_decode_mma_sections(decoder);
     case PTX_FAMILY_WMMA_LOAD: return decode_wmma_move(decoder, false);
     case PTX_FAMILY_WMMA_STORE: return decode_wmma_move(decoder, true);
     case PTX_FAMILY_WMMA: return decode_wmma(decoder);

@@ -123,7 +123,11 @@ static void do_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_LOAD_MATRIX: kcsim_do_load_matrix(warp, insn, mask); break;
     case KCSIM_DO_STORE_MATRIX: kcsim_do_store_matrix(warp, insn, mask); break;
     case KCSIM_DO_MOVE_MATRIX: kcsim_do_move_matrix(warp, insn, mask); break;
+    case KCSIM_DO_LOAD_BYTES: kcsim_do_load_bytes(warp, insn, mask); break;
+    case KCSIM_DO_STORE_BYTES: kcsim_do_store_bytes(warp, insn, mask); break;
     case KCSIM_DO_MMA: kcsim_do_mma(warp, insn, mask); break;
+    case KCSIM_DO_MMA_SECTIONS: kcsim_do_mma_sections(warp, insn, mask); break;
+    case KCSIM_DO_MMA_QUADS: kcsim_do_mma_quads(warp, insn, mask); break;
     case KCSIM_DO_WMMA_LOAD: kcsim_do_wmma_load(warp, insn, mask); break;
     case KCSIM_DO_WMMA_STORE: kcsim_do_wmma_store(warp, insn, mask); break;
     case KCSIM_DO_WMMA: kcsim_do_wmma(warp, insn, mask); break;
@@ -199,7 +203,11 @@ static inline void step(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
     case KCSIM_DO_LOAD_MATRIX:
     case KCSIM_DO_STORE_MATRIX:
     case KCSIM_DO_MOVE_MATRIX:
+    case KCSIM_DO_LOAD_BYTES:
+    case KCSIM_DO_STORE_BYTES:
     case KCSIM_DO_MMA:
+    case KCSIM_DO_MMA_SECTIONS:
+    case KCSIM_DO_MMA_QUADS:
     case KCSIM_DO_WMMA_LOAD:
     case KCSIM_DO_WMMA_STORE:
     case KCSIM_DO_WGMMA:

@@ -52,7 +52,8 @@ extern const ptx_type_info ptx_types[PTX_TYPE_COUNT];
             X(LEVEL) X(VECTOR) X(ATOMIC) X(UNI) X(ALIGNED) X(SHUFFLE) X(VOTE) X(DIRECTION) X(WRAP) \
                 X(PERMUTE) X(SHIFTAMT) X(TEST) X(SHAPE) X(MATRICES) X(TRANS) X(LAYOUT_A)           \
                     X(LAYOUT_B) X(PROXY) X(RESTRICT) X(POPC) X(TILE) X(KIND) X(FROM)       \
-                        X(COMPLETION) X(MULTICAST) X(DIMENSIONS) X(TILE_MODE) X(READ)
+                        X(COMPLETION) X(MULTICAST) X(DIMENSIONS) X(TILE_MODE) X(READ)               \
+                            X(UNPACKED) X(PACKING) X(BLOCK_SCALE) X(SCALE_VEC)
 
 typedef enum ptx_group {
 #define X(name) PTX_GROUP_##name,
@@ -117,6 +118,7 @@ typedef enum ptx_family {
     PTX_FAMILY_STMATRIX,
     PTX_FAMILY_MOVMATRIX,
     PTX_FAMILY_MMA,
+    PTX_FAMILY_MMA_SPARSE,
     PTX_FAMILY_BLOCK_RANK,
     PTX_FAMILY_CLUSTER_BARRIER,
     PTX_FAMILY_SETMAXNREG,
@@ -262,7 +264,7 @@ typedef struct ptx_operand {
 } ptx_operand;
 
 #define PTX_NO_REGISTER UINT32_MAX
-#define PTX_MAX_OPERANDS 8
+#define PTX_MAX_OPERANDS 10
 #define PTX_MAX_TYPES 5
 
 typedef struct ptx_statement {

@@ -118,3 +118,19 @@ def triton_matmul_s8(a, b, c, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.c
         vb = tl.load(b + columns[None, :] * k + at + ks[:, None])  # B lies transposed
         sum += tl.dot(va, vb)
     tl.store(c + rows[:, None] * n + columns[None, :], sum)
+
+
+@triton.jit
+def triton_scaled(a, scale_a, b, scale_b, c, k, FORMAT_A: tl.constexpr, FORMAT_B: tl.constexpr, PACK: tl.constexpr, BLOCK: tl.constexpr,
+                  M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Rows of A and of B (N rows) lie with k fastest, PACK elements a byte; BLOCK elements share a factor."""
+    rows, columns = tl.program_id(0) * M + tl.arange(0, M), tl.program_id(1) * N + tl.arange(0, N)
+    at, blocks = tl.arange(0, K // PACK), tl.arange(0, K // BLOCK)
+    sum = tl.zeros((M, N), dtype=tl.float32)
+    for first in range(0, k, K):
+        va = tl.load(a + rows[:, None] * (k // PACK) + first // PACK + at[None, :])
+        vb = tl.load(b + columns[:, None] * (k // PACK) + first // PACK + at[None, :])
+        fa = tl.load(scale_a + rows[:, None] * (k // BLOCK) + first // BLOCK + blocks[None, :])
+        fb = tl.load(scale_b + columns[:, None] * (k // BLOCK) + first // BLOCK + blocks[None, :])
+        sum = tl.dot_scaled(va, fa, FORMAT_A, vb.T, fb, FORMAT_B, sum)
+    tl.store(c + rows[:, None] * (N * tl.num_programs(1)) + columns[None, :], sum)

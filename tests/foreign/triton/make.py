@@ -31,9 +31,16 @@ BUILDS = {
     "triton_attention_causal": ("triton_attention", "*fp16 *fp16 *fp16 *fp16 fp32 i32", dict(CAUSAL=True, M=64, N=32, D=64), 4, 2),
     "triton_scan_sort": ("triton_scan_sort", "*i32 *i32 *i32", dict(BLOCK=256), 4, 2),
     "triton_histogram": ("triton_histogram", "*i32 *i32 *i32 i32", dict(BLOCK=256), 4, 2),
+    "triton_scaled_mxfp8": ("triton_scaled", "*fp8e4nv *u8 *fp8e5 *u8 *fp32 i32",
+                            dict(FORMAT_A="e4m3", FORMAT_B="e5m2", PACK=1, BLOCK=32, M=64, N=32, K=128), 4, 2),
+    "triton_scaled_mxfp4": ("triton_scaled", "*u8 *u8 *u8 *u8 *fp32 i32",
+                            dict(FORMAT_A="e2m1", FORMAT_B="e2m1", PACK=2, BLOCK=32, M=64, N=32, K=128), 4, 2),
+    "triton_scaled_nvfp4": ("triton_scaled", "*u8 *fp8e4nv *u8 *fp8e4nv *fp32 i32",
+                            dict(FORMAT_A="e2m1", FORMAT_B="e2m1", PACK=2, BLOCK=16, M=64, N=32, K=128), 4, 2),
     "triton_fp8": ("triton_fp8", "*fp32 *fp32", dict(BLOCK=256), 4, 2),
 }
-ONLY = {"triton_matmul_e4m3": [90, 120], "triton_matmul_tma": [90, 120]}
+ONLY = {"triton_matmul_e4m3": [90, 120], "triton_matmul_tma": [90, 120],
+        "triton_scaled_mxfp8": [120], "triton_scaled_mxfp4": [120], "triton_scaled_nvfp4": [120]}
 
 
 def build(name, arch):

@@ -20,11 +20,14 @@
 
 /* A kernel `k(out, in)` whose body finds out in %d0, in in %d1, tid.x in %r0 and the thread's own eight bytes of both at
  * %d2 (out) and %d3 (in). */
-#define PTX_KERNEL_LIMITS(limits, body)                                                            \
-    PTX_HEADER ".visible .entry k(.param .u64 out, .param .u64 in)\n" limits "{\n" PTX_REGISTERS   \
-               "ld.param.u64 %d0, [out];\nld.param.u64 %d1, [in];\nmov.u32 %r0, %tid.x;\n"         \
-               "mul.wide.u32 %d4, %r0, 8;\nadd.s64 %d2, %d0, %d4;\nadd.s64 %d3, %d1, %d4;\n" body  \
-               "\nret;\n}\n"
+#define PTX_KERNEL_OF(target, limits, body)                                                        \
+    ".version 8.7\n.target " target "\n.address_size 64\n.visible .entry k(.param .u64 out, "        \
+    ".param .u64 in)\n" limits "{\n" PTX_REGISTERS                                                 \
+    "ld.param.u64 %d0, [out];\nld.param.u64 %d1, [in];\nmov.u32 %r0, %tid.x;\n"                    \
+    "mul.wide.u32 %d4, %r0, 8;\nadd.s64 %d2, %d0, %d4;\nadd.s64 %d3, %d1, %d4;\n" body             \
+    "\nret;\n}\n"
+#define PTX_KERNEL_LIMITS(limits, body) PTX_KERNEL_OF("sm_80", limits, body)
+#define PTX_KERNEL_FOR(target, body) PTX_KERNEL_OF(target, "", body)
 #define PTX_KERNEL(body) PTX_KERNEL_LIMITS("", body)
 
 typedef struct machine_test {

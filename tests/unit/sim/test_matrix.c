@@ -52,7 +52,7 @@ static void test_fp8(void **state) {
     uint64_t in[32], out[32];
     (void)state;
     for (uint32_t i = 0; i < 32; i++) in[i] = i % 4 == 0 && i / 4 < 5 ? rows[i / 4].a : 0;
-    machine_lanes(PTX_KERNEL("ld.global.b32 %r1, [%d3];\nmov.b32 %r2, 0x3c3c3c3c;\nmov.b32 %r3, 0;\nmov.b32 %r4, 0;\n"
+    machine_lanes(PTX_KERNEL_FOR("sm_89", "ld.global.b32 %r1, [%d3];\nmov.b32 %r2, 0x3c3c3c3c;\nmov.b32 %r3, 0;\nmov.b32 %r4, 0;\n"
                              "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%r5, %r6, %r7, %r8}, {%r1, %r3, %r3, %r3}, "
                              "{%r2, %r2}, {%r4, %r4, %r4, %r4};\nst.global.v2.b32 [%d2], {%r5, %r8};"),
                   "sm_89", in, out);

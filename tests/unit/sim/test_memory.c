@@ -150,7 +150,7 @@ static void test_copy_async(void **state) {
 static void test_matrices(void **state) {
     uint64_t out[32];
     (void)state;
-    lanes(PTX_HEADER
+    lanes(".version 8.7\n.target sm_90\n.address_size 64\n"
           ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n.shared .align 16 .b8 tile[256];\n.shared .align 16 .b8 other[256];\n"
           PTX_REGISTERS "ld.param.u64 %d0, [out]; ld.param.u64 %d1, [in]; mov.u32 %r0, %tid.x; mul.wide.u32 %d4, %r0, 8;\n"
           "add.s64 %d2, %d0, %d4; add.s64 %d3, %d1, %d4; mov.b32 %r1, tile; shl.b32 %r2, %r0, 3; add.s32 %r3, %r1, %r2;\n"

@@ -1,0 +1,30 @@
+/* mma of a sparse A (mma.sp), of blocks with factors (.block_scale), and of both at once.
+ *
+ * Such a product is one or two sections along k, each a plain product of tiles. In a section the
+ * lanes hold `k` elements of a row of A, or half of them where A is sparse: then the metadata says
+ * which columns they belong to. Factors are multiplied into A and B before the product. */
+#ifndef KCSIM_MMA_H
+#define KCSIM_MMA_H
+
+#include "runtime/sim/cuda/code.h"
+
+typedef struct kcsim_mma_form {
+    ptx_type a, b, d; /* how registers are read; d of C too */
+    uint8_t d_registers;
+    uint8_t a_registers, b_registers, sections, k; /* the last three: of a section */
+    bool codes;           /* a and b are read as numbers 0 to 15 that stand for e2m1 */
+    bool sparse, ordered; /* ordered: the two indices of a chunk ascend */
+    uint8_t bits;         /* of an element in a register */
+    uint8_t selector;     /* whose metadata it is */
+    bool saturate;
+    ptx_type scale;  /* PTX_NO_TYPE: no factors */
+    uint8_t factors; /* a row or column has, over all k */
+} kcsim_mma_form;
+
+/* insn->list: D, A, B, C; the metadata of a sparse A; factors, byte and thread of A, then of B. */
+static inline uint32_t kcsim_mma_list_count(const kcsim_mma_form *form) {
+    return 2u * form->d_registers + form->sections * (form->a_registers + form->b_registers) +
+           form->sparse + (form->scale ? 6u : 0u);
+}
+
+#endif
