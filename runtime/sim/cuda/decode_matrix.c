@@ -46,7 +46,7 @@ static bool decode_matrix_move(kcsim_decoder *decoder, bool is_store) {
     if (kcsim_statement_space(statement) == PTX_SPACE_GENERIC) insn->imm -= KCSIM_SHARED_WINDOW;
     kcsim_ref *list = kcsim_decode_list(decoder, insn->count);
     return list && kcsim_decode_fragment(decoder, &statement->operands[is_store ? 1 : 0], list,
-                                   insn->count, 4, !is_store);
+                                         insn->count, 4, !is_store);
 }
 
 static bool decode_move_matrix(kcsim_decoder *decoder) {
@@ -239,10 +239,12 @@ static bool decode_mma(kcsim_decoder *decoder) {
     kcsim_ref *list = kcsim_decode_list(decoder, d + a + b + d);
     return list &&
            kcsim_decode_fragment(decoder, &statement->operands[0], list, d, shape.bytes, true) &&
-           kcsim_decode_fragment(decoder, &statement->operands[1], list + d, a, shape.bytes, false) &&
-           kcsim_decode_fragment(decoder, &statement->operands[2], list + d + a, b, shape.bytes, false) &&
+           kcsim_decode_fragment(decoder, &statement->operands[1], list + d, a, shape.bytes,
+                                 false) &&
+           kcsim_decode_fragment(decoder, &statement->operands[2], list + d + a, b, shape.bytes,
+                                 false) &&
            kcsim_decode_fragment(decoder, &statement->operands[3], list + d + a + b, d, shape.bytes,
-                           false);
+                                 false);
 }
 
 /* ---- wmma: PTX ISA, "Warp-level Matrix Instructions", Matrix Fragments for WMMA ---- */

@@ -27,6 +27,8 @@ static const struct {
 #undef MODIFIER
 };
 
+_Static_assert(PTX_MODIFIER_COUNT <= 256, "a statement keeps a modifier in a byte");
+
 static const char *const group_names[] = {
 #define X(name) #name,
     PTX_GROUPS(X)
