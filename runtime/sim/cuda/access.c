@@ -299,6 +299,13 @@ static bool has_duplicates(const kcsim_access *access) {
     return false;
 }
 
+static void find_collisions(kcsim_access *access) {
+    if (access->kind == KCSIM_ACCESS_WRITE && access->insn->kind == KCSIM_DO_STORE &&
+        !access->span.dense && has_duplicates(access))
+        report(access, KCSIM_FINDING_RACE, colliding_lanes(access),
+               "lanes of one warp store different values here");
+}
+
 /* Between blocks: what is found is told when all have run (launch.c). */
 static void note_conflicts(const kcsim_access *access) {
     const kcsim_block *block = access->warp->block;
@@ -327,20 +334,12 @@ static uint32_t racing_lanes(kcsim_access *access) {
     kcsim_race *race = access->home->race;
     ptx_modifier semantics = ptx_has(access->insn->source, PTX_GROUP_SEMANTICS);
     bool strong = semantics != PTX_M_NONE && semantics != PTX_M_WEAK;
-    char text[96];
+    char text[120];
     if (!race || (strong && access->kind != KCSIM_ACCESS_ATOMIC)) return 0;
-    if (access->kind == KCSIM_ACCESS_WRITE && access->insn->kind == KCSIM_DO_STORE &&
-        has_duplicates(access))
-        report(access, KCSIM_FINDING_RACE, colliding_lanes(access),
-               "lanes of one warp store different values here");
-    uint32_t first = 0, bad = kcsim_race_lanes(race, access, &first);
-    if (!bad) return 0;
-    uint32_t warps = access->home->warp_count;
-    if (access->home->cluster->count > 1)
-        snprintf(text, sizeof text,
-                 "warp %u of the cluster's block %u used it too, and nothing orders the two",
-                 first % warps, first / warps);
-    else snprintf(text, sizeof text, "warp %u used it too, and no barrier lies between", first);
+    kcsim_racer first = {.warp = 0};
+    uint32_t bad = kcsim_race_lanes(race, access, &first);
+    if (!bad || !access->warp->block->launch->check_race) return 0;
+    kcsim_race_describe(access->home, first, text, sizeof text);
     report(access, KCSIM_FINDING_RACE, bad, text);
     return bad;
 }
@@ -419,6 +418,7 @@ void kcsim_access_race(kcsim_access *access) {
     const kcsim_block *block = access->warp->block;
     if (access->space == PTX_SPACE_GLOBAL && access->mask && block->launch->conflicts)
         note_conflicts(access);
+    if (block->launch->check_race && access->space != PTX_SPACE_LOCAL) find_collisions(access);
     if (access->space != PTX_SPACE_SHARED) return;
     if (access->home->mbarriers && access->kind != KCSIM_ACCESS_READ &&
         access->insn->kind != KCSIM_DO_MBARRIER)

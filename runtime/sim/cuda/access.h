@@ -43,9 +43,19 @@ void kcsim_access_locate(kcsim_access *access);
  * lanes of access->mask. */
 void kcsim_access_race(kcsim_access *access);
 /* race.c: the lanes whose access another warp's conflicts with, and one such warp. */
-uint32_t kcsim_race_lanes(kcsim_race *race, const kcsim_access *access, uint32_t *other);
+uint32_t kcsim_race_lanes(kcsim_race *race, const kcsim_access *access, kcsim_racer *other);
 /* A strong access to shared memory releases or acquires. Only for blocks that have flags. */
 void kcsim_flags_pass(kcsim_access *access); /* flags.c */
+/* Remembers what the warp looked at, in case it waits. */
+static inline void kcsim_access_look(const kcsim_access *access) {
+    if (!access->mask) return;
+    access->warp->look =
+        (struct kcsim_look){.insn = access->insn,
+                            .address = access->address[__builtin_ctz(access->mask)],
+                            .space = access->space,
+                            .size = access->size,
+                            .lanes = access->mask};
+}
 /* Counts sectors or wavefronts. */
 void kcsim_access_count(kcsim_access *access); /* traffic.c */
 

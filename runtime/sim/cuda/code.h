@@ -176,6 +176,7 @@ typedef struct kcsim_code {
     int registers;            /* 32-bit registers live at once, rounded as the hardware allocates */
     bool talks_across_blocks; /* atomics or polling on global memory: blocks run in one fixed order
                                */
+    bool arrives;             /* barriers that some arrive at without waiting */
     bool wgmma;               /* warpgroups multiply matrices */
     bool copies;              /* asynchronous copies to shared memory */
     bool bulk;                /* bulk copies, or fences for them */

@@ -28,6 +28,7 @@ static bool decode_barrier_operands(kcsim_decoder *decoder, unsigned first, unsi
     insn->kind = KCSIM_DO_BARRIER;
     insn->aligned = is_aligned(statement);
     insn->b = kcsim_absent();
+    if (insn->mode == KCSIM_BARRIER_ARRIVE) decoder->code->arrives = true;
     return kcsim_decode_source(decoder, id, 4, PTX_U32, &insn->a) &&
            (end == first + 1 ||
             kcsim_decode_source(decoder, &statement->operands[first + 1], 4, PTX_U32, &insn->b));

@@ -64,6 +64,12 @@ typedef struct kcsim_warp {
         uint64_t at;
         uint32_t pc, lanes;
     } wait;
+    struct kcsim_look { /* the last load or atomic: what a loop that waits looks at */
+        const kcsim_insn *insn;
+        uint64_t address;
+        ptx_space space;
+        uint32_t size, lanes;
+    } look;
     uint32_t acquired; /* waits on mbarriers that succeeded */
     uint32_t quota;    /* registers a thread, as setmaxnreg left them */
 } kcsim_warp;
@@ -99,6 +105,7 @@ typedef struct kcsim_block {
     struct kcsim_flights *flights;     /* bulk copies that write */
     struct kcsim_proxy *proxy;
     uint32_t *clocks;                  /* of all warps: what their `time` points into */
+    uint32_t *arrivals;                /* clocks, one a barrier; NULL: all who come to it wait */
     struct kcsim_mbarriers *mbarriers; /* NULL: the kernel has none */
     struct kcsim_visit *visits;        /* from other blocks of the cluster, by warp; or NULL */
     uint32_t register_pool;            /* what setmaxnreg.dec gave back, by warp */
@@ -128,7 +135,8 @@ typedef struct kcsim_grid {
     const uint8_t *params;
     size_t param_bytes;
     bool track; /* definedness */
-    bool check_alignment, check_race, check_copies;
+    bool check_alignment, check_bounds, check_race, check_copies, check_proxy;
+    bool check_order; /* any of those that ask who happened before whom */
     kcsim_conflicts *conflicts; /* between blocks; NULL: not looked for */
     _Atomic uint64_t next_cluster;
 } kcsim_grid;
@@ -375,12 +383,20 @@ kcsim_flags *kcsim_flags_create(uint64_t shared_bytes, uint32_t clock_count);
 void kcsim_flags_destroy(kcsim_flags *flags);
 void kcsim_flags_reset(kcsim_flags *flags);
 
-/* Records an access; true when another warp's conflicting one is not ordered before it.
- * *other: that warp. */
+typedef struct kcsim_racer {
+    uint32_t warp;  /* of the cluster */
+    uint32_t place; /* its instruction; UINT32_MAX: not known, as there are several */
+} kcsim_racer;
+/* Records an access by the instruction that the warp is at; true when another warp's conflicting
+ * one is not ordered before it. *other: that one. */
 bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,
-                       kcsim_access_kind kind, uint32_t *other);
-/* The warps of `mask` met at a barrier. */
-void kcsim_race_meet(kcsim_block *block, uint32_t warps);
+                       kcsim_access_kind kind, kcsim_racer *other);
+/* "warp 3 used it too (line 27), and no barrier lies between" */
+void kcsim_race_describe(const kcsim_block *home, kcsim_racer other, char *text, size_t size);
+/* A warp arrives at a barrier and does not wait: what it did so far is known to those who do. */
+void kcsim_race_arrive(kcsim_warp *warp, uint32_t barrier);
+/* The warps of the mask waited at a barrier that is complete now. */
+void kcsim_race_meet(kcsim_block *block, uint32_t warps, uint32_t barrier);
 
 /* For bulk copies: the word's last writer by an ordinary store that no proxy fence follows, as far
  * as `warp` knows. */

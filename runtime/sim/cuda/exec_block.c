@@ -54,7 +54,7 @@ static bool create_checks(kcsim_block *block) {
     const kcsim_grid *launch = block->launch;
     const kcsim_code *code = launch->code;
     bool alone = launch->cluster_blocks == 1, made = true;
-    if (launch->check_race && launch->shared_bytes) {
+    if ((launch->check_race || (launch->check_proxy && code->bulk)) && launch->shared_bytes) {
         block->race = kcsim_race_create(launch->shared_bytes);
         made &= block->race != NULL;
     }
@@ -63,7 +63,7 @@ static bool create_checks(kcsim_block *block) {
                                             block->rank * block->warp_count);
         made &= block->copies != NULL;
     }
-    if (code->flags && launch->check_race) {
+    if (code->flags && launch->check_order) {
         block->flags = kcsim_flags_create(launch->shared_bytes, launch->clock_count);
         made &= block->flags != NULL;
     }
@@ -87,7 +87,7 @@ static bool create_checks(kcsim_block *block) {
         made &= block->mbarriers != NULL;
     }
     /* Where atomics may order blocks, which is not followed, nothing is said of visits. */
-    if (launch->check_race && !alone && !code->talks_across_blocks) {
+    if (launch->check_bounds && !alone && !code->talks_across_blocks) {
         block->visits = calloc(launch->clock_count, sizeof *block->visits);
         made &= block->visits != NULL;
     }
@@ -120,7 +120,10 @@ bool kcsim_block_create(kcsim_block *block, kcsim_cluster *cluster, uint32_t ran
     uint32_t clocks = code->orders || launch->cluster_blocks > 1 ? 3 : 1;
     block->clocks =
         calloc((size_t)block->warp_count * clocks * launch->clock_count, sizeof *block->clocks);
-    if (!block->clocks || !create_checks(block) || !block->warps || !block->registers ||
+    if (code->arrives)
+        block->arrivals =
+            calloc((size_t)KCSIM_BARRIERS * launch->clock_count, sizeof *block->arrivals);
+    if (!block->clocks || (code->arrives && !block->arrivals) || !create_checks(block) || !block->warps || !block->registers ||
         !block->full || (launch->track && !block->defined) || !block->shared ||
         !block->shared_defined || !block->local || !block->local_defined) {
         kcsim_block_destroy(block);
@@ -163,6 +166,7 @@ void kcsim_block_destroy(kcsim_block *block) {
     kcsim_mbarriers_destroy(block->mbarriers);
     kcsim_flags_destroy(block->flags);
     free(block->clocks);
+    free(block->arrivals);
     free(block->visits);
     memset(block, 0, sizeof *block);
 }
@@ -190,6 +194,7 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     warp->yielding = false;
     warp->cluster_arrived = warp->cluster_owed = warp->acquired = 0;
     warp->wait.lanes = 0;
+    warp->look.insn = NULL;
     warp->quota = block->launch->quota;
 }
 
@@ -206,6 +211,9 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     block->clock_read = block->time_passed = false;
     block->clock_offset = 0;
     memset(block->barriers, 0, sizeof block->barriers);
+    if (block->arrivals)
+        memset(block->arrivals, 0,
+               (size_t)KCSIM_BARRIERS * launch->clock_count * sizeof *block->arrivals);
     memset(block->shared, 0, launch->shared_bytes);
     memset(block->local, 0, launch->code->local_bytes * block->warp_count * 32);
     if (launch->track) {
@@ -356,23 +364,44 @@ static bool tell_mbarriers(kcsim_block *block) {
     return any;
 }
 
+/* What one warp waits for that looks at memory in a loop, or wants registers. */
+static void tell_polling(kcsim_warp *warp) {
+    kcsim_block *block = warp->block;
+    const kcsim_insn *insn = &block->launch->code->insns[warp->pc];
+    const struct kcsim_look *look = &warp->look;
+    uint64_t addresses[KCSIM_LANES];
+    char text[120];
+    kcsim_report report = {.kind = KCSIM_FINDING_DEADLOCK, .lanes = warp->mask, .other = text};
+    if (insn->kind == KCSIM_DO_REGISTERS) {
+        report.space = "registers";
+        snprintf(text, sizeof text,
+                 "wants %d registers a thread, and the block's warps gave back %u",
+                 (int)insn->imm - (int)warp->quota, block->register_pool);
+    } else {
+        snprintf(text, sizeof text, "polls memory that nobody will change any more");
+        report.space = look->insn ? ptx_space_name(look->space) : "memory";
+        if (look->insn) {
+            insn = look->insn;
+            report.lanes = look->lanes;
+            report.size = look->size;
+            report.addresses = addresses;
+            for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
+                addresses[lane] = look->address;
+        }
+    }
+    kcsim_report_lanes(warp, insn, &report);
+    if (!block->worker->fault[0])
+        snprintf(block->worker->fault, sizeof block->worker->fault, "block %u,%u,%u is stuck: %s",
+                 block->id[0], block->id[1], block->id[2], text);
+}
+
 void kcsim_block_polls_forever(kcsim_block *block) {
     block->stuck = true;
     block->worker->faulted = true;
     if (tell_mbarriers(block)) return;
     for (uint32_t w = 0; w < block->warp_count; w++) {
         kcsim_warp *warp = &block->warps[w];
-        if (!warp->live || !warp->mask) continue;
-        kcsim_report report = {.kind = KCSIM_FINDING_DEADLOCK,
-                               .lanes = warp->mask,
-                               .space = "memory",
-                               .other = "polls memory that nobody will change any more"};
-        kcsim_report_lanes(warp, &block->launch->code->insns[warp->pc], &report);
-        if (!block->worker->fault[0])
-            snprintf(block->worker->fault, sizeof block->worker->fault,
-                     "block %u,%u,%u polls memory that nobody will change any more", block->id[0],
-                     block->id[1], block->id[2]);
-        return;
+        if (warp->live && warp->mask) tell_polling(warp);
     }
 }
 

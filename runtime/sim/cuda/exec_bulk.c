@@ -234,7 +234,7 @@ static void store_chunks(const transfer *move, const kcsim_access *access) {
 /* The mbarrier of one destination; it lies in the same block. */
 static kcsim_mbarrier *find_mbarrier(const transfer *move, uint64_t at, const kcsim_block *home,
                                      kcsim_access *access) {
-    uint32_t other = 0;
+    kcsim_racer other;
     if (at % 8) {
         tell(move, KCSIM_FINDING_MBARRIER, PTX_SPACE_SHARED, at, 8,
              "an mbarrier lies at a multiple of 8 bytes");
@@ -368,9 +368,11 @@ static bool prepare(transfer *move) {
     move->size = ((const uint32_t *)kcsim_at(move->warp, bulk->size))[move->lane];
     ptx_space from = out || bulk->way == KCSIM_BULK_ACROSS ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL;
     ptx_space to = out ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
-    if (!is_aligned(move, from, move->size, move->size, CHUNK,
-                    "the size of a bulk copy is a multiple of 16 bytes"))
+    if (move->size % CHUNK) {
+        tell(move, KCSIM_FINDING_MISALIGNED, from, move->from, move->size,
+             "the size of a bulk copy is a multiple of 16 bytes");
         return false;
+    }
     return is_aligned(move, from, move->from, move->size, CHUNK,
                       "a bulk copy's addresses are multiples of 16 bytes") &&
            (prefetch || is_aligned(move, to, move->to, move->size, CHUNK,

@@ -280,23 +280,23 @@ void kcsim_warp_release(kcsim_warp *warp, uint32_t index) {
 
 static void release(kcsim_block *block, uint32_t id) {
     kcsim_barrier *barrier = &block->barriers[id];
-    uint32_t warps = 0;
+    uint32_t waiting = 0;
     check_whole_warps(block, barrier);
     for (uint32_t w = 0; w < block->warp_count; w++) {
         kcsim_warp *warp = &block->warps[w];
-        if (barrier->arrived[w]) warps |= 1u << w;
         for (uint32_t i = 0; i < warp->group_count;) {
             kcsim_group group = warp->groups[i];
             if (group.state != KCSIM_GROUP_AT_BARRIER || group.barrier != id) {
                 i++;
                 continue;
             }
+            waiting |= 1u << w;
             give_reduction(warp, &group, barrier);
             kcsim_warp_release(warp, i);
             i = 0;
         }
     }
-    kcsim_race_meet(block, warps);
+    kcsim_race_meet(block, waiting, id);
     block->worker->counts.barriers++;
     block->changes++;
     memset(barrier, 0, sizeof *barrier);
@@ -372,6 +372,7 @@ void kcsim_warp_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask)
     kcsim_block *block = warp->block;
     arrive(warp, insn, &block->barriers[id], mask, count);
     if (insn->mode == KCSIM_BARRIER_ARRIVE) {
+        kcsim_race_arrive(warp, id);
         warp->pc++;
         check_barriers(block);
         return;
@@ -396,17 +397,18 @@ void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask) {
 
 /* ---- stuck ---- */
 
-static int describe(char *text, size_t size, const kcsim_warp *warp, const kcsim_group *group) {
+static int describe(char *text, size_t size, const char *comma, const kcsim_warp *warp,
+                    const kcsim_group *group) {
     uint32_t line = warp->block->launch->code->insns[group->pc].line;
     if (group->state == KCSIM_GROUP_AT_BARRIER)
-        return snprintf(text, size, "warp %u lanes %08" PRIx32 " wait at barrier %u, line %u; ",
-                        warp->index, group->mask, group->barrier, line);
+        return snprintf(text, size, "%swarp %u lanes %08" PRIx32 " wait at barrier %u, line %u",
+                        comma, warp->index, group->mask, group->barrier, line);
     if (group->state == KCSIM_GROUP_AT_CLUSTER)
         return snprintf(text, size,
-                        "warp %u lanes %08" PRIx32 " wait at the cluster's barrier, line %u; ",
-                        warp->index, group->mask, line);
+                        "%swarp %u lanes %08" PRIx32 " wait at the cluster's barrier, line %u",
+                        comma, warp->index, group->mask, line);
     return snprintf(text, size,
-                    "warp %u lanes %08" PRIx32 " wait for lanes %08" PRIx32 ", line %u; ",
+                    "%swarp %u lanes %08" PRIx32 " wait for lanes %08" PRIx32 ", line %u", comma,
                     warp->index, group->mask, group->wanted & warp->live & ~group->mask, line);
 }
 
@@ -421,7 +423,8 @@ void kcsim_block_stuck(kcsim_block *block) {
         for (uint32_t i = 0; i < warp->group_count; i++) {
             if (!first) first = warp;
             if (used >= sizeof text - 1) continue;
-            int more = describe(text + used, sizeof text - used, warp, &warp->groups[i]);
+            int more = describe(text + used, sizeof text - used, used ? "; " : "", warp,
+                                &warp->groups[i]);
             used += more > 0 ? (size_t)more : 0;
         }
     }

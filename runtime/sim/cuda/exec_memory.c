@@ -142,6 +142,7 @@ void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         kcsim_access_take_space(&access, (ptx_space)insn->space, addresses, &rest);
         kcsim_access_locate(&access);
         kcsim_access_race(&access);
+        kcsim_access_look(&access);
         if (insn->strong && access.space == PTX_SPACE_SHARED && access.home->flags)
             kcsim_flags_pass(&access);
         kcsim_access_count(&access);

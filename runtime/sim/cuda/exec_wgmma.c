@@ -27,7 +27,8 @@ typedef struct matrix {
     const kcsim_insn *insn;
     uint32_t mask, start, leading, stride, base, pieces; /* of a line */
     bool is_transposed, outside, undefined;
-    uint32_t racing, racing_at, other;
+    uint32_t racing, racing_at;
+    kcsim_racer other;
     uint32_t copied, copied_at;
 } matrix;
 
@@ -72,7 +73,8 @@ static uint32_t piece_address(const matrix *at, uint32_t outer, uint32_t k) {
 /* NULL when it is outside. Everything that is to be said of reading it is noted. */
 static const uint8_t *take_piece(matrix *at, uint32_t address, bool *defined) {
     kcsim_block *block = at->warp->block;
-    uint32_t other = 0;
+    uint32_t thread = 0;
+    kcsim_racer other = {.warp = 0};
     *defined = true;
     if (address + 16u > block->launch->shared_bytes) {
         if (!at->outside) {
@@ -96,7 +98,7 @@ static const uint8_t *take_piece(matrix *at, uint32_t address, bool *defined) {
         at->racing_at = address;
         at->other = other;
     }
-    if (block->copies && kcsim_copies_look(block->copies, at->warp, address, 16, &other) !=
+    if (block->copies && kcsim_copies_look(block->copies, at->warp, address, 16, &thread) !=
                              KCSIM_COPY_DONE && !at->copied++)
         at->copied_at = address;
     uint64_t mbarrier;
@@ -115,11 +117,12 @@ static void close_matrix(const matrix *at) {
     char text[120];
     kcsim_report report = {
         .lanes = at->mask, .space = "shared", .size = 16, .addresses = addresses, .other = text};
+    bool racing = at->racing && at->warp->block->launch->check_race;
     for (uint32_t i = 0; i < KCSIM_LANES; i++)
-        addresses[i] = at->racing ? at->racing_at : at->copied_at;
-    if (at->racing) {
+        addresses[i] = racing ? at->racing_at : at->copied_at;
+    if (racing) {
         report.kind = KCSIM_FINDING_RACE;
-        snprintf(text, sizeof text, "warp %u used it too, and no barrier lies between", at->other);
+        kcsim_race_describe(at->warp->block, at->other, text, sizeof text);
         kcsim_report_lanes(at->warp, at->insn, &report);
     } else if (at->copied) {
         report.kind = KCSIM_FINDING_ASYNC_IN_FLIGHT;

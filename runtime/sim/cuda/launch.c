@@ -432,8 +432,12 @@ static kcsim_status launch_locked(kcsim_machine *machine, const kcsim_function *
                        .param_bytes = function->routine->parameter_bytes,
                        .track = checks & KCSIM_CHECK_UNINITIALIZED,
                        .check_alignment = checks & KCSIM_CHECK_MISALIGNED,
+                       .check_bounds = checks & KCSIM_CHECK_OUT_OF_BOUNDS,
                        .check_race = checks & KCSIM_CHECK_RACE,
-                       .check_copies = checks & KCSIM_CHECK_ASYNC_IN_FLIGHT};
+                       .check_copies = checks & KCSIM_CHECK_ASYNC_IN_FLIGHT,
+                       .check_proxy = checks & KCSIM_CHECK_PROXY_FENCE};
+    grid.check_order =
+        grid.check_bounds || grid.check_race || grid.check_copies || grid.check_proxy;
     if (config->dynamic_shared == 0) grid.shared_bytes = function->code.shared_bytes;
     memcpy(grid.grid, config->grid, sizeof grid.grid);
     memcpy(grid.block, config->block, sizeof grid.block);

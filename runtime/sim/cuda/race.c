@@ -18,6 +18,7 @@
  * each for the bytes of the word that it touches. Sets are kept once (race_sets.h), so what becomes
  * of a word is a step from a pair of sets to another. A warp's steps are remembered for as long as
  * it hears nothing new: the words of a tile all take the same one. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +43,12 @@ typedef struct step {
     uint16_t warp;
     uint8_t bytes, kind;
     uint32_t other; /* who conflicts, or NOBODY */
+    bool reads, alone; /* it is a reader; its set holds nobody else */
 } step;
 
 struct kcsim_race {
     uint64_t count;
-    pair *words;
+    pair *words, *places; /* places: the instructions that the sets last changed by */
     kcsim_race_sets sets;
     step steps[STEPS];
 };
@@ -56,14 +58,16 @@ kcsim_race *kcsim_race_create(uint64_t shared_bytes) {
     if (!race) return NULL;
     race->count = (shared_bytes + 3) / 4;
     race->words = calloc(race->count + 1, sizeof *race->words);
-    if (race->words) return race;
-    free(race);
+    race->places = calloc(race->count + 1, sizeof *race->places);
+    if (race->words && race->places) return race;
+    kcsim_race_destroy(race);
     return NULL;
 }
 
 void kcsim_race_destroy(kcsim_race *race) {
     if (!race) return;
     free(race->words);
+    free(race->places);
     kcsim_race_sets_destroy(&race->sets);
     free(race);
 }
@@ -100,6 +104,13 @@ static uint32_t conflict_with(const kcsim_race *race, uint32_t id, const kcsim_w
             return past->warp;
     }
     return NOBODY;
+}
+
+static void find_conflict(const kcsim_race *race, const kcsim_warp *warp, step *at, bool reads) {
+    uint32_t id = reads ? at->before.readers : at->before.writers;
+    at->other = conflict_with(race, id, warp, at->bytes, at->kind == KCSIM_ACCESS_ATOMIC);
+    at->reads = reads;
+    at->alone = id && race->sets.sets[id].count == 1;
 }
 
 static bool is_forgotten(const kcsim_warp *warp, const kcsim_accessed *past,
@@ -145,15 +156,14 @@ static void take_step(kcsim_race *race, const kcsim_warp *warp, step *at) {
                             .atomic = atomic};
     entries kept;
     at->after = at->before;
-    at->other = conflict_with(race, at->before.writers, warp, at->bytes, atomic);
+    find_conflict(race, warp, at, false);
     if (kind == KCSIM_ACCESS_READ) {
         keep(race, at->before.readers, warp, at->bytes, kind, &kept);
         add(&kept, fresh);
         at->after.readers = kcsim_race_sets_find(&race->sets, kept.list, kept.count);
         return;
     }
-    if (at->other == NOBODY)
-        at->other = conflict_with(race, at->before.readers, warp, at->bytes, atomic);
+    if (at->other == NOBODY) find_conflict(race, warp, at, true);
     if (kind == KCSIM_ACCESS_WRITE) {
         keep(race, at->before.readers, warp, at->bytes, kind, &kept);
         at->after.readers = kcsim_race_sets_find(&race->sets, kept.list, kept.count);
@@ -182,6 +192,14 @@ static const step *step_from(kcsim_race *race, const kcsim_warp *warp, pair befo
 
 /* ---- accesses ---- */
 
+static const kcsim_racer nobody = {.warp = NOBODY, .place = UINT32_MAX};
+
+static void set_word(kcsim_race *race, uint64_t i, pair after, uint32_t place) {
+    if (race->words[i].writers != after.writers) race->places[i].writers = place;
+    if (race->words[i].readers != after.readers) race->places[i].readers = place;
+    race->words[i] = after;
+}
+
 static void make_room(kcsim_race *race) {
     if (!kcsim_race_sets_full(&race->sets)) return;
     kcsim_race_sets_sweep(&race->sets, &race->words[0].writers, race->count * 2);
@@ -203,36 +221,40 @@ static bool touch_evenly(kcsim_race *race, const kcsim_warp *warp, uint64_t addr
     if (taken->other != NOBODY) return false;
     if (!same_pair(taken->after, before))
         for (uint64_t i = 0; i < count; i++)
-            words[i] = taken->after;
+            set_word(race, first + i, taken->after, warp->pc);
     return true;
 }
 
-static uint32_t touch_words(kcsim_race *race, const kcsim_warp *warp, uint64_t address,
-                            uint64_t size, kcsim_access_kind kind) {
-    uint32_t other = NOBODY;
+static kcsim_racer touch_words(kcsim_race *race, const kcsim_warp *warp, uint64_t address,
+                               uint64_t size, kcsim_access_kind kind) {
+    kcsim_racer other = nobody;
     uint64_t end = address + size;
     for (uint64_t i = address / 4; i * 4 < end && i < race->count; i++) {
         uint32_t bytes = 15;
         if (i * 4 < address) bytes &= 15u << (address - i * 4);
         if (i * 4 + 4 > end) bytes &= 15u >> (i * 4 + 4 - end);
         const step *taken = step_from(race, warp, race->words[i], bytes, kind);
-        race->words[i] = taken->after;
-        if (other == NOBODY) other = taken->other;
+        if (other.warp == NOBODY && taken->other != NOBODY) {
+            pair places = race->places[i];
+            other.warp = taken->other;
+            if (taken->alone) other.place = taken->reads ? places.readers : places.writers;
+        }
+        set_word(race, i, taken->after, warp->pc);
     }
     return other;
 }
 
 bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,
-                       kcsim_access_kind kind, uint32_t *other) {
+                       kcsim_access_kind kind, kcsim_racer *other) {
     make_room(race);
     if (touch_evenly(race, warp, address, size, kind)) return false;
-    uint32_t found = touch_words(race, warp, address, size, kind);
-    if (found == NOBODY) return false;
+    kcsim_racer found = touch_words(race, warp, address, size, kind);
+    if (found.warp == NOBODY) return false;
     *other = found;
     return true;
 }
 
-uint32_t kcsim_race_lanes(kcsim_race *race, const kcsim_access *access, uint32_t *other) {
+uint32_t kcsim_race_lanes(kcsim_race *race, const kcsim_access *access, kcsim_racer *other) {
     uint32_t bad = 0, rest = access->mask;
     const kcsim_warp *warp = access->warp;
     make_room(race);
@@ -241,11 +263,11 @@ uint32_t kcsim_race_lanes(kcsim_race *race, const kcsim_access *access, uint32_t
         return 0;
     for (; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        uint32_t found =
+        kcsim_racer found =
             touch_words(race, warp, access->address[lane], access->size, access->kind);
-        if (found != NOBODY && !bad) *other = found;
-        if (access->span.same) return found == NOBODY ? 0 : access->mask;
-        if (found != NOBODY) bad |= 1u << lane;
+        if (found.warp != NOBODY && !bad) *other = found;
+        if (access->span.same) return found.warp == NOBODY ? 0 : access->mask;
+        if (found.warp != NOBODY) bad |= 1u << lane;
     }
     return bad;
 }
@@ -273,9 +295,33 @@ void kcsim_race_forget(kcsim_race *race, uint64_t address, uint64_t size) {
         race->words[i] = (pair){.writers = 0};
 }
 
-void kcsim_race_meet(kcsim_block *block, uint32_t warps) {
+void kcsim_race_describe(const kcsim_block *home, kcsim_racer other, char *text, size_t size) {
+    uint32_t warps = home->warp_count;
+    char line[32] = "";
+    if (other.place != UINT32_MAX)
+        snprintf(line, sizeof line, " (line %u)", home->launch->code->insns[other.place].line);
+    if (home->cluster->count > 1)
+        snprintf(text, size,
+                 "warp %u of the cluster's block %u used it too%s, and nothing orders the two",
+                 other.warp % warps, other.warp / warps, line);
+    else
+        snprintf(text, size, "warp %u used it too%s, and no barrier lies between", other.warp,
+                 line);
+}
+
+void kcsim_race_arrive(kcsim_warp *warp, uint32_t barrier) {
+    uint32_t count = warp->block->launch->clock_count;
+    kcsim_order_release(warp, warp->block->arrivals + (size_t)barrier * count, false);
+}
+
+void kcsim_race_meet(kcsim_block *block, uint32_t warps, uint32_t barrier) {
     uint32_t known[KCSIM_CLUSTER_MOST * KCSIM_LANES], count = block->launch->clock_count;
+    uint32_t *arrivals = block->arrivals ? block->arrivals + (size_t)barrier * count : NULL;
     memset(known, 0, count * sizeof *known);
+    if (arrivals) {
+        memcpy(known, arrivals, count * sizeof *known);
+        memset(arrivals, 0, count * sizeof *arrivals);
+    }
     for (uint32_t w = 0; w < block->warp_count; w++)
         if (warps >> w & 1) kcsim_order_join(known, block->warps[w].time, count);
     for (uint32_t w = 0; w < block->warp_count; w++) {

@@ -173,6 +173,12 @@ static void follow(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
              "all 128 threads of an aligned warpgroup must run this");
         return;
     }
+    for (uint32_t w = warp->index / 4 * 4; w < warp->index / 4 * 4 + 4; w++) {
+        if (warp->block->warps[w].live || wgmma->states[w].issued > *issued) continue;
+        snprintf(text, sizeof text, "warp %u of the warpgroup exited and will not run this", w);
+        tell(warp, insn, KCSIM_FINDING_BARRIER_DIVERGENCE, mask, "warpgroup", text);
+        break;
+    }
     if (*issued == group->issued) {
         group->pcs[group->issued++ % TRAIL] = pc;
     } else if (group->issued - *issued <= TRAIL && group->pcs[*issued % TRAIL] != pc) {
