@@ -312,7 +312,8 @@ static bool decode_wmma(kcsim_decoder *decoder) {
     kcsim_ref *list =
         kcsim_decode_list(decoder, counts[0] + counts[1] + counts[2] + counts[3]);
     for (uint32_t i = 0; list && i < 4; list += counts[i++])
-        if (!kcsim_decode_fragment(decoder, &statement->operands[i], list, counts[i], bytes, i == 0))
+        if (!kcsim_decode_fragment(decoder, &statement->operands[i], list, counts[i], bytes,
+                                   i == 0))
             return false;
     return list != NULL;
 }

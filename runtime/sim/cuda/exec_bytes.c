@@ -4,8 +4,8 @@
  *     ldmatrix .m8n16           row g, column 4t + j
  *     stmatrix .m16n8 .trans    row 2t + j % 2, column g + 8 * (j / 2)
  *
- * where a row is the 16 bytes that a lane's address names, and elements of 6 or 4 bits lie packed at
- * their beginning (PTX ISA, "ldmatrix" and "stmatrix", figures of the fragment layouts, and
+ * where a row is the 16 bytes that a lane's address names, and elements of 6 or 4 bits lie packed
+ * at their beginning (PTX ISA, "ldmatrix" and "stmatrix", figures of the fragment layouts, and
  * "Optional Decompression"). */
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type". Eight lanes are counted
  * 0 to 7 here, the last four being those from 16 on. Of A, stored by rows, lane r has row r; by
  * columns, lanes k and 4 + k have the upper and the lower half of column k. B is its mirror image.
- * Of C and D in f16, lane r has row r; in f32, element i of lane l is in row (l & 5) + (i & 2), column
- * (i & 5) + (l & 2). */
+ * Of C and D in f16, lane r has row r; in f32, element i of lane l is in row (l & 5) + (i & 2),
+ * column (i & 5) + (l & 2). */
 #include <string.h>
 
 #include "runtime/sim/cuda/convert.h"

@@ -23,14 +23,15 @@ static double factor_of(ptx_type type, uint8_t bits) {
 
 /* ---- a sparse A ---- */
 
-/* Which columns of a section's rows are there; what is not takes no part, not even of an infinity. */
+/* Which columns of a section's rows are there; what is not takes no part, not even of an infinity.
+ */
 typedef struct pattern {
     uint64_t there[16];
 } pattern;
 
 /* PTX ISA, "Sparse matrix storage" and the figures of metadata below "Matrix fragments for
- * multiply-accumulate operation with sparse matrix A". Elements of 16 bits and more: a lane has rows
- * g (low half) and g + 8 of a section. Smaller ones: a lane has one of the two rows. */
+ * multiply-accumulate operation with sparse matrix A". Elements of 16 bits and more: a lane has
+ * rows g (low half) and g + 8 of a section. Smaller ones: a lane has one of the two rows. */
 static uint32_t metadata_lane(const kcsim_mma_form *form, uint32_t section, uint32_t row) {
     uint32_t quad = 4 * (row % 8), high = row / 8;
     if (form->bits >= 16) return quad + form->selector * form->sections + section;
@@ -133,8 +134,8 @@ static void take_factors(const kcsim_warp *warp, const kcsim_mma_form *form, con
                          bool is_a, factors *out) {
     const uint32_t *words = kcsim_at(warp, list[0]);
     uint32_t byte, thread, count = form->factors;
-    bool good = selector_of(warp, list[1], 4, count, &byte) &
-                selector_of(warp, list[2], is_a ? 2 : 4, 1, &thread);
+    bool good = selector_of(warp, list[1], 4, count, &byte);
+    good &= selector_of(warp, list[2], is_a ? 2 : 4, 1, &thread);
     memset(out->of, 0, sizeof out->of);
     out->undefined = good ? 0 : UINT32_MAX;
     for (uint32_t i = 0; good && i < (is_a ? 16 : 8); i++) {
