@@ -115,6 +115,7 @@ typedef struct kcsim_block {
     uint64_t steps, quiet_since; /* instructions; and when the last change was */
     uint64_t patience;           /* instructions without change before polling is looked for */
     bool clock_read;             /* by some instruction */
+    uint8_t *past;               /* registers of a warp that may come back to them; NULL: none */
     bool time_passed;            /* at this count of changes: clock_offset was moved on */
     uint64_t passed_at, clock_offset;
     kcsim_barrier barriers[KCSIM_BARRIERS];

@@ -168,6 +168,7 @@ void kcsim_block_destroy(kcsim_block *block) {
     free(block->clocks);
     free(block->arrivals);
     free(block->visits);
+    free(block->past);
     memset(block, 0, sizeof *block);
 }
 
@@ -236,44 +237,48 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
 
 /* ---- polling ---- */
 
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
-    const uint8_t *at = data;
-    uint64_t word;
-    for (; bytes >= 8; bytes -= 8, at += 8) {
-        memcpy(&word, at, 8);
-        hash = (hash ^ word) * 0x9fb21c651e98df25u;
-        hash ^= hash >> 29;
-    }
-    for (; bytes; bytes--)
-        hash = (hash ^ *at++) * 0x100000001b3u;
-    return hash;
+/* A state to come back to. Its registers are in block->past. */
+typedef struct state {
+    uint32_t pc, mask, carry, group_count;
+    kcsim_group groups[KCSIM_LANES];
+} state;
+
+static void remember(const kcsim_warp *warp, state *past) {
+    past->pc = warp->pc;
+    past->mask = warp->mask;
+    past->carry = warp->carry;
+    past->group_count = warp->group_count;
+    memcpy(past->groups, warp->groups, warp->group_count * sizeof *warp->groups);
+    memcpy(warp->block->past, warp->registers, warp->block->launch->code->register_bytes);
 }
 
-static uint64_t state_of(const kcsim_warp *warp) {
-    uint64_t hash = mix(warp->pc, warp->registers, warp->block->launch->code->register_bytes);
-    hash = mix(hash ^ warp->carry, warp->groups, warp->group_count * sizeof *warp->groups);
-    return mix(hash, &warp->mask, sizeof warp->mask);
+static bool is_back(const kcsim_warp *warp, const state *past) {
+    size_t bytes = warp->block->launch->code->register_bytes;
+    return warp->pc == past->pc && warp->mask == past->mask && warp->carry == past->carry &&
+           warp->group_count == past->group_count &&
+           memcmp(past->groups, warp->groups, warp->group_count * sizeof *warp->groups) == 0 &&
+           memcmp(warp->block->past, warp->registers, bytes) == 0;
 }
 
 /* Runs the warp alone, instruction by instruction, until it is back where it was or has gone on for
  * too long. */
 static bool goes_round(kcsim_warp *warp) {
     kcsim_block *block = warp->block;
-    uint64_t changes = block->changes, start;
-    uint32_t pc = warp->pc, mask = warp->mask;
-    start = state_of(warp);
+    uint64_t changes = block->changes;
+    state past;
+    if (!block->past) block->past = malloc(block->launch->code->register_bytes + 1u);
+    if (!block->past) return false;
+    remember(warp, &past);
     for (uint32_t i = 0; i < LONGEST_PERIOD; i++) {
         kcsim_warp_run(warp, 1);
         block->steps++;
         if (block->changes != changes || warp->blocked || block->trapped) return false;
         /* Slices are not part of the state: weigh the groups as the scheduler would. */
         if (warp->group_count && warp->slice > FAIR_SLICE) return false;
-        if (warp->pc == pc && warp->mask == mask && state_of(warp) == start) return true;
+        if (is_back(warp, &past)) return true;
         if (i & (i - 1)) continue;
         /* Brent's way to find a cycle that is entered later: the state to come back to moves on. */
-        pc = warp->pc;
-        mask = warp->mask;
-        start = state_of(warp);
+        remember(warp, &past);
     }
     return false;
 }

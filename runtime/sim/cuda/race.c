@@ -229,11 +229,13 @@ static kcsim_racer touch_words(kcsim_race *race, const kcsim_warp *warp, uint64_
                                uint64_t size, kcsim_access_kind kind) {
     kcsim_racer other = nobody;
     uint64_t end = address + size;
+    const step *taken = NULL;
     for (uint64_t i = address / 4; i * 4 < end && i < race->count; i++) {
         uint32_t bytes = 15;
         if (i * 4 < address) bytes &= 15u << (address - i * 4);
         if (i * 4 + 4 > end) bytes &= 15u >> (i * 4 + 4 - end);
-        const step *taken = step_from(race, warp, race->words[i], bytes, kind);
+        if (!taken || bytes != taken->bytes || !same_pair(race->words[i], taken->before))
+            taken = step_from(race, warp, race->words[i], bytes, kind);
         if (other.warp == NOBODY && taken->other != NOBODY) {
             pair places = race->places[i];
             other.warp = taken->other;

@@ -20,6 +20,7 @@ typedef struct slot_state {
 
 typedef struct warp_state {
     uint32_t committed, waited;
+    uint32_t reading; /* the last group that reads shared memory */
     uint64_t proxy_fenced; /* when */
     bool fenced;           /* wgmma.fence, ever */
     uint32_t issued;
@@ -39,7 +40,7 @@ typedef struct warpgroup {
 struct kcsim_wgmma {
     uint64_t pieces, now;
     piece *stores;
-    uint32_t *reads; /* by piece and warp: the last group that reads it */
+    uint32_t *reads; /* by warp and piece: the last group that reads it */
     uint32_t warps, slots;
     warp_state *states;
     slot_state *slot_states;
@@ -258,27 +259,35 @@ static void tell_piece(kcsim_warp *warp, const kcsim_insn *insn, kcsim_finding_k
 
 /* A fence by who stored or by who reads orders the two proxies; that the one comes before the other
  * at all is the race check's business. */
-void kcsim_wgmma_read(kcsim_warp *warp, const kcsim_insn *insn, uint32_t address, uint32_t mask) {
+void kcsim_wgmma_read(kcsim_warp *warp, const kcsim_insn *insn, uint32_t address, uint32_t size,
+                      uint32_t mask) {
     kcsim_wgmma *wgmma = warp->block->wgmma;
-    const warp_state *state = &wgmma->states[warp->index];
-    const piece *store = &wgmma->stores[address / PIECE];
+    warp_state *state = &wgmma->states[warp->index];
+    uint32_t *reads = wgmma->reads + warp->index * wgmma->pieces;
     char text[120];
-    wgmma->reads[address / PIECE * wgmma->warps + warp->index] = state->committed + 1;
-    if (!store->written || state->proxy_fenced > store->written ||
-        wgmma->states[store->writer].proxy_fenced > store->written)
-        return;
-    snprintf(text, sizeof text,
-             "warp %u stored it, and no fence.proxy.async of that warp or this one follows",
-             store->writer);
-    tell_piece(warp, insn, KCSIM_FINDING_PROXY_FENCE, mask, address, text);
+    state->reading = state->committed + 1;
+    for (uint32_t at = address / PIECE; at < (address + size) / PIECE; at++) {
+        const piece *store = &wgmma->stores[at];
+        reads[at] = state->reading;
+        if (!store->written || state->proxy_fenced > store->written ||
+            wgmma->states[store->writer].proxy_fenced > store->written)
+            continue;
+        snprintf(text, sizeof text,
+                 "warp %u stored it, and no fence.proxy.async of that warp or this one follows",
+                 store->writer);
+        tell_piece(warp, insn, KCSIM_FINDING_PROXY_FENCE, mask, (uint64_t)at * PIECE, text);
+    }
 }
 
 static bool overwritten(const kcsim_wgmma *wgmma, uint64_t at, uint32_t *reader) {
-    for (uint32_t w = 0; w < wgmma->warps; w++)
-        if (wgmma->reads[at * wgmma->warps + w] > wgmma->states[w].waited) {
+    for (uint32_t w = 0; w < wgmma->warps; w++) {
+        const warp_state *state = &wgmma->states[w];
+        if (state->reading <= state->waited) continue;
+        if (wgmma->reads[w * wgmma->pieces + at] > state->waited) {
             *reader = w;
             return true;
         }
+    }
     return false;
 }
 

@@ -45,7 +45,8 @@ void kcsim_wgmma_leave(kcsim_warp *warp, uint32_t mask);
 
 /* A product is issued: divergence, missing fences. Its registers are taken. */
 void kcsim_wgmma_issue(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
-/* It reads 16 bytes. */
-void kcsim_wgmma_read(kcsim_warp *warp, const kcsim_insn *insn, uint32_t address, uint32_t mask);
+/* It reads these bytes, a multiple of 16. */
+void kcsim_wgmma_read(kcsim_warp *warp, const kcsim_insn *insn, uint32_t address, uint32_t size,
+                      uint32_t mask);
 
 #endif
