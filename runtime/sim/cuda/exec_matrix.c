@@ -127,6 +127,6 @@ void kcsim_do_mma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     else kcsim_tile_multiply(&tile, shape.m, shape.k, statement->types[0] == PTX_F64);
     kcsim_tile_give(&tile, warp, statement->types[0], saturate, insn->list, shape.d_registers,
                     mask);
-    kcsim_extent extent = kcsim_matrix_extent(statement);
-    warp->block->worker->counts.tensor_flops += 2 * extent.m * extent.n * extent.k;
+    uint32_t k = statement->types[1] == PTX_B1 ? 32 * shape.k : shape.k;
+    warp->block->worker->counts.tensor_flops += 2u * shape.m * 8 * k;
 }

@@ -237,7 +237,7 @@ void kcsim_warp_run(kcsim_warp *warp, uint32_t budget) {
         const kcsim_insn *insn = &insns[warp->pc];
         uint32_t mask = insn->guard ? guard_lanes(warp, insn, track) : warp->mask;
         executed[warp->pc]++;
-        threads += (uint32_t)__builtin_popcount(mask);
+        threads += mask == UINT32_MAX ? KCSIM_LANES : (uint32_t)__builtin_popcount(mask);
         left--;
         if (block->wgmma && mask) kcsim_wgmma_watch(warp, insn, mask);
         if (mask) step(warp, insn, mask, track);

@@ -264,17 +264,15 @@ static void take_c(kcsim_tile *tile, const kcsim_warp *warp, ptx_type type, cons
 
 typedef double vector __attribute__((vector_size(32), may_alias));
 
-/* Macros, for what a function passes vectors in depends on the instruction set. */
+/* A macro, for what a function passes vectors in depends on the instruction set. */
 #ifdef TENSOR_VECTOR
-#define FMA(a, b, c) __builtin_fma(a, b, c)
 #define ADD_PRODUCT(sum, a, b)                                                                     \
     sum = (vector)_mm256_fmadd_pd(_mm256_set1_pd(a), (__m256d)(b), (__m256d)(sum))
 #else
-#define FMA(a, b, c) fma(a, b, c)
 #define ADD_PRODUCT(sum, a, b) sum += (a) * (b)
 #endif
 
-static void multiply_exact(kcsim_tile *tile, uint32_t rows, uint32_t k) {
+static void multiply_tiles(kcsim_tile *tile, uint32_t rows, uint32_t k) {
     for (uint32_t row = 0; row < rows; row += 4) {
         vector *sums = (vector *)tile->sum[row];
         vector s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
@@ -296,18 +294,24 @@ static void multiply_exact(kcsim_tile *tile, uint32_t rows, uint32_t k) {
     }
 }
 
-static void multiply_doubles(kcsim_tile *tile, uint32_t rows, uint32_t k) {
+#ifdef TENSOR_VECTOR
+static void multiply(kcsim_tile *tile, uint32_t rows, uint32_t k, bool is_double) {
+    (void)is_double; /* fused as it is */
+    multiply_tiles(tile, rows, k);
+}
+#else
+static void multiply(kcsim_tile *tile, uint32_t rows, uint32_t k, bool is_double) {
+    if (!is_double) {
+        multiply_tiles(tile, rows, k);
+        return;
+    }
     for (uint32_t row = 0; row < rows; row++)
         for (uint32_t i = 0; i < k; i++)
             for (uint32_t column = 0; column < 8; column++)
                 tile->sum[row][column] =
-                    FMA(tile->a[row][i], tile->b[i][column], tile->sum[row][column]);
+                    fma(tile->a[row][i], tile->b[i][column], tile->sum[row][column]);
 }
-
-static void multiply(kcsim_tile *tile, uint32_t rows, uint32_t k, bool is_double) {
-    if (is_double) multiply_doubles(tile, rows, k);
-    else multiply_exact(tile, rows, k);
-}
+#endif
 
 /* ---- results ---- */
 
@@ -355,6 +359,15 @@ static bool give_integers(const double *sums, bool saturate, uint32_t out[32]) {
     return true;
 }
 
+static bool give_doubles(const double *sums, uint64_t out[32]) {
+    int numbers = 0;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        memcpy(&out[lane], &sums[2 * lane], sizeof *out);
+        numbers += sums[2 * lane] == sums[2 * lane];
+    }
+    return numbers == 32;
+}
+
 static void give_slowly(const double *sums, ptx_type type, uint32_t out[32]) {
     for (uint32_t lane = 0; lane < 32; lane++) {
         uint64_t bits = kcsim_encode(type, sums[2 * lane], PTX_M_RN);
@@ -369,7 +382,8 @@ static void give_register(const kcsim_tile *tile, kcsim_warp *warp, ptx_type typ
     uint32_t narrow[32];
     uint64_t wide[32];
     if (type == PTX_F64) {
-        for (uint32_t lane = 0; lane < 32; lane++)
+        bool numbers = give_doubles(sums, wide);
+        for (uint32_t lane = 0; !numbers && lane < 32; lane++)
             wide[lane] = kcsim_encode(type, sums[2 * lane], PTX_M_RN);
         kcsim_put(warp, d, wide, 8, mask);
         return;
