@@ -165,8 +165,9 @@ static void survey(matrix *at, ptx_type type, uint32_t first, uint32_t rows, uin
         at->is_transposed ? place_lines(at, first / each, k) : place_rows(at, first, rows);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t address = at->addresses[i];
-        if (address + PIECE > end) outside = address;
-        else {
+        if (address + PIECE > end) {
+            outside = outside ? outside : address;
+        } else {
             low = address < low ? address : low;
             high = address > high ? address : high;
         }
