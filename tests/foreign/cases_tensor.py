@@ -54,6 +54,23 @@ for name, row in WMMA.items():
     case("wmma")(wmma(name, *row))
 
 
+def wmma_packed(name, low, high, store, product):
+    def make(r):
+        k = 384 if high == 2 else 96
+        a, b, c = r.integers(low, high, (8, k)), r.integers(low, high, (8, k)), r.integers(-99, 99, (8, 8))
+        args = [In(store(a)), In(store(b)), In(c.T.astype(i32)), Out((product(a, b) + c).astype(i32)), i32(k)]
+        return [Launch(name, 1, 32, args)]
+
+    make.__name__ = name
+    case("wmma")(make)
+
+
+wmma_packed("wmma_s4", -8, 8, lambda x: nibbles(x), lambda a, b: a @ b.T)
+wmma_packed("wmma_u4", 0, 16, lambda x: nibbles(x), lambda a, b: a @ b.T)
+wmma_packed("wmma_b1_xor", 0, 2, lambda x: bits(x), lambda a, b: (a[:, None] ^ b[None]).sum(2))
+wmma_packed("wmma_b1_and", 0, 2, lambda x: bits(x), lambda a, b: a @ b.T)
+
+
 @case("wmma")
 def wmma_gemm(r):
     a, b, c = r.normal(size=(64, 48)).astype(f16), r.normal(size=(48, 96)).astype(f16), r.normal(size=(64, 96)).astype(f32)

@@ -80,6 +80,10 @@ bool kcsim_decode_matrix(kcsim_decoder *decoder);
 bool kcsim_decode_wgmma(kcsim_decoder *decoder); /* decode_wgmma.c */
 /* ldmatrix and stmatrix of 8 bits and less: decode_bytes.c */
 bool kcsim_decode_matrix_bytes(kcsim_decoder *decoder, bool is_store);
+bool kcsim_decode_wmma(kcsim_decoder *decoder); /* decode_wmma.c */
+bool kcsim_decode_wmma_move(kcsim_decoder *decoder, bool is_store);
+/* .rn .rz .rm .rp, of f64 alone. */
+bool kcsim_decode_rounding(kcsim_decoder *decoder);
 bool kcsim_decode_mma_sections(kcsim_decoder *decoder); /* decode_sparse.c: mma.sp, .block_scale */
 /* Exactly `count` registers, alone or in braces. */
 bool kcsim_decode_fragment(kcsim_decoder *decoder, const ptx_operand *operand, kcsim_ref *list,

@@ -1,4 +1,4 @@
-/* Matrices: ldmatrix and its kin, mma, wmma. */
+/* Matrices: ldmatrix and its kin, mma. */
 #include "runtime/sim/cuda/decode.h"
 
 bool kcsim_decode_fragment(kcsim_decoder *decoder, const ptx_operand *operand, kcsim_ref *list,
@@ -135,9 +135,12 @@ static bool mixes(ptx_type a, ptx_type b) {
     return false;
 }
 
-static bool rounds_to_nearest(const ptx_statement *statement) {
-    ptx_modifier round = ptx_has(statement, PTX_GROUP_ROUND);
-    return round == PTX_M_NONE || (round == PTX_M_RN && statement->types[0] == PTX_F64);
+bool kcsim_decode_rounding(kcsim_decoder *decoder) {
+    ptx_modifier round = ptx_has(decoder->statement, PTX_GROUP_ROUND);
+    if (round == PTX_M_RZ || round == PTX_M_RM || round == PTX_M_RP)
+        decoder->insn->round = (uint8_t)round;
+    return round == PTX_M_NONE || (decoder->statement->types[0] == PTX_F64 &&
+                                   (round == PTX_M_RN || decoder->insn->round));
 }
 
 /* Of bits, and only of them, the product and how it is added up are named. */
@@ -171,8 +174,7 @@ static bool mma_exists(const ptx_statement *statement) {
     for (size_t i = 0; i < sizeof mma_forms / sizeof mma_forms[0]; i++)
         if (mma_forms[i].shape == ptx_has(statement, PTX_GROUP_SHAPE) &&
             mma_forms[i].a == types[1] && mma_forms[i].d == types[0])
-            return mixes(types[1], types[2]) && rounds_to_nearest(statement) &&
-                   names_product(statement);
+            return mixes(types[1], types[2]) && names_product(statement);
     return false;
 }
 
@@ -228,7 +230,7 @@ static bool decode_mma(kcsim_decoder *decoder) {
     if (ptx_has(statement, PTX_GROUP_BLOCK_SCALE)) return kcsim_decode_mma_sections(decoder);
     if (ptx_has(statement, PTX_GROUP_SHAPE) == PTX_M_M8N8K4 && statement->types[1] == PTX_F16)
         return decode_quads(decoder);
-    if (!mma_exists(statement) || statement->operand_count != 4)
+    if (!mma_exists(statement) || statement->operand_count != 4 || !kcsim_decode_rounding(decoder))
         return kcsim_decode_fail(decoder, "this shape and these types are not supported");
     if (!has_target(decoder)) return false;
     kcsim_mma_shape shape = kcsim_mma_shape_of(statement);
@@ -247,121 +249,6 @@ static bool decode_mma(kcsim_decoder *decoder) {
                                  false);
 }
 
-/* ---- wmma: PTX ISA, "Warp-level Matrix Instructions", Matrix Fragments for WMMA ---- */
-
-/* Registers of the fragments of A and B. */
-static const struct {
-    ptx_modifier shape;
-    ptx_type type;
-    uint8_t a, b;
-} wmma_forms[] = {
-    {PTX_M_M16N16K16, PTX_F16, 8, 8},  {PTX_M_M32N8K16, PTX_F16, 8, 8},
-    {PTX_M_M8N32K16, PTX_F16, 8, 8},   {PTX_M_M16N16K16, PTX_BF16, 4, 4},
-    {PTX_M_M32N8K16, PTX_BF16, 8, 2},  {PTX_M_M8N32K16, PTX_BF16, 2, 8},
-    {PTX_M_M16N16K8, PTX_TF32, 4, 4},  {PTX_M_M16N16K16, PTX_S8, 2, 2},
-    {PTX_M_M32N8K16, PTX_S8, 4, 1},    {PTX_M_M8N32K16, PTX_S8, 1, 4},
-    {PTX_M_M16N16K16, PTX_U8, 2, 2},   {PTX_M_M32N8K16, PTX_U8, 4, 1},
-    {PTX_M_M8N32K16, PTX_U8, 1, 4},    {PTX_M_M8N8K4, PTX_F64, 1, 1},
-};
-
-static uint32_t wmma_registers(ptx_modifier shape, ptx_type type, bool is_b) {
-    for (size_t i = 0; i < sizeof wmma_forms / sizeof wmma_forms[0]; i++)
-        if (wmma_forms[i].shape == shape && wmma_forms[i].type == type)
-            return is_b ? wmma_forms[i].b : wmma_forms[i].a;
-    return 0;
-}
-
-/* Which accumulators belong to a type of A; what it says when the type of A is not told. */
-static bool accumulates(ptx_modifier shape, ptx_type a, ptx_type d) {
-    if (!wmma_registers(shape, a, false)) return false;
-    switch (a) {
-    case PTX_F16: return d == PTX_F16 || d == PTX_F32;
-    case PTX_S8:
-    case PTX_U8: return d == PTX_S32;
-    case PTX_F64: return d == PTX_F64;
-    default: return d == PTX_F32;
-    }
-}
-
-static uint32_t accumulator_registers(const ptx_statement *statement, ptx_type type) {
-    static const ptx_type all[] = {PTX_F16, PTX_BF16, PTX_TF32, PTX_S8, PTX_F64};
-    kcsim_extent extent = kcsim_matrix_extent(statement);
-    bool exists = false;
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        exists |= accumulates(ptx_has(statement, PTX_GROUP_SHAPE), all[i], type);
-    return exists ? extent.m * extent.n / (type == PTX_F16 ? 64 : 32) : 0;
-}
-
-static bool decode_wmma(kcsim_decoder *decoder) {
-    const ptx_statement *statement = decoder->statement;
-    ptx_modifier shape = ptx_has(statement, PTX_GROUP_SHAPE);
-    /* Of f16 the types of D and C are told, of others those of D, A, B and C. */
-    bool short_form = statement->type_count == 2;
-    ptx_type d = statement->types[0], c = statement->types[statement->type_count - 1];
-    ptx_type a = short_form ? PTX_F16 : statement->types[1];
-    bool told = short_form || (statement->type_count == 4 && statement->types[2] == a);
-    if (!told || !ptx_has(statement, PTX_GROUP_LAYOUT_B) || !accumulates(shape, a, d) ||
-        !accumulates(shape, a, c) || !rounds_to_nearest(statement))
-        return kcsim_decode_fail(decoder, "this shape and these types are not supported");
-    uint32_t counts[4] = {accumulator_registers(statement, d), wmma_registers(shape, a, false),
-                          wmma_registers(shape, a, true), accumulator_registers(statement, c)};
-    unsigned bytes = a == PTX_F64 ? 8 : 4;
-    decoder->insn->kind = KCSIM_DO_WMMA;
-    decoder->insn->bytes = (uint8_t)bytes;
-    decoder->insn->target = counts[1];
-    kcsim_ref *list =
-        kcsim_decode_list(decoder, counts[0] + counts[1] + counts[2] + counts[3]);
-    for (uint32_t i = 0; list && i < 4; list += counts[i++])
-        if (!kcsim_decode_fragment(decoder, &statement->operands[i], list, counts[i], bytes,
-                                   i == 0))
-            return false;
-    return list != NULL;
-}
-
-static kcsim_class class_of_space(ptx_space space, bool is_store) {
-    if (space == PTX_SPACE_SHARED)
-        return is_store ? KCSIM_CLASS_STORE_SHARED : KCSIM_CLASS_LOAD_SHARED;
-    return is_store ? KCSIM_CLASS_STORE_GLOBAL : KCSIM_CLASS_LOAD_GLOBAL;
-}
-
-/* wmma.load r, [p] {, stride}; wmma.store [p], r {, stride}. The decoded instruction: `count`
- * registers hold the matrix once, `target` elements lie side by side in memory, `extend` when they
- * do not in the fragment, b is the stride in elements. */
-static bool decode_wmma_move(kcsim_decoder *decoder, bool is_store) {
-    const ptx_statement *statement = decoder->statement;
-    kcsim_insn *insn = decoder->insn;
-    kcsim_extent extent = kcsim_matrix_extent(statement);
-    ptx_type type = statement->types[0];
-    bool is_a = statement->op == PTX_OP_WMMA_LOAD_A, is_b = statement->op == PTX_OP_WMMA_LOAD_B;
-    bool by_rows = ptx_has(statement, PTX_GROUP_LAYOUT_A) == PTX_M_ROW;
-    uint32_t rows = is_b ? extent.k : extent.m, columns = is_a ? extent.k : extent.n;
-    uint32_t registers =
-        statement->type_count != 1 ? 0
-        : is_a || is_b ? wmma_registers(ptx_has(statement, PTX_GROUP_SHAPE), type, is_b)
-                       : accumulator_registers(statement, type);
-    ptx_space space = kcsim_statement_space(statement);
-    if (!registers || !ptx_has(statement, PTX_GROUP_LAYOUT_A) ||
-        (space != PTX_SPACE_GENERIC && space != PTX_SPACE_GLOBAL && space != PTX_SPACE_SHARED))
-        return kcsim_decode_fail(decoder, "this shape and this type are not supported");
-    insn->kind = is_store ? KCSIM_DO_WMMA_STORE : KCSIM_DO_WMMA_LOAD;
-    insn->class = (uint8_t)class_of_space(space, is_store);
-    insn->space = (uint8_t)space;
-    insn->bytes = type == PTX_F64 ? 8 : 4;
-    insn->element = (uint8_t)kcsim_type_bytes(type);
-    insn->count = (uint8_t)(rows * columns * insn->element / (32u * insn->bytes));
-    insn->target = by_rows ? columns : rows;
-    insn->extend = !is_a && !is_b && !by_rows;
-    kcsim_ref *list = kcsim_decode_list(decoder, registers);
-    insn->b = kcsim_decode_constant(decoder, insn->target, 4);
-    return list &&
-           (statement->operand_count < 3 ||
-            kcsim_decode_source(decoder, &statement->operands[2], 4, PTX_U32, &insn->b)) &&
-           kcsim_decode_address(decoder, &statement->operands[is_store ? 0 : 1], &insn->a,
-                                &insn->imm, &insn->mode) &&
-           kcsim_decode_fragment(decoder, &statement->operands[is_store ? 1 : 0], list, registers,
-                           insn->bytes, !is_store);
-}
-
 bool kcsim_decode_matrix(kcsim_decoder *decoder) {
     decoder->insn->e = kcsim_decode_constant(decoder, UINT32_MAX, 4); /* the lanes that take part */
     switch (ptx_ops[decoder->statement->op].family) {
@@ -370,9 +257,9 @@ bool kcsim_decode_matrix(kcsim_decoder *decoder) {
     case PTX_FAMILY_MOVMATRIX: return decode_move_matrix(decoder);
     case PTX_FAMILY_MMA: return decode_mma(decoder);
     case PTX_FAMILY_MMA_SPARSE: return kcsim_decode_mma_sections(decoder);
-    case PTX_FAMILY_WMMA_LOAD: return decode_wmma_move(decoder, false);
-    case PTX_FAMILY_WMMA_STORE: return decode_wmma_move(decoder, true);
-    case PTX_FAMILY_WMMA: return decode_wmma(decoder);
+    case PTX_FAMILY_WMMA_LOAD: return kcsim_decode_wmma_move(decoder, false);
+    case PTX_FAMILY_WMMA_STORE: return kcsim_decode_wmma_move(decoder, true);
+    case PTX_FAMILY_WMMA: return kcsim_decode_wmma(decoder);
     default: return kcsim_decode_wgmma(decoder);
     }
 }

@@ -223,6 +223,8 @@ void kcsim_do_convert(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_window(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_isspace(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_select(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+/* How the host rounds: a ptx_modifier. Whoever changes it puts PTX_M_RN back. */
+void kcsim_round(uint8_t how);
 void kcsim_do_lanes_slowly(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 
 void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);

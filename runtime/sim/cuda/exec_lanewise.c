@@ -19,6 +19,13 @@ void kcsim_put_predicate(kcsim_warp *warp, kcsim_ref ref, uint32_t values, uint3
     *to = (*to & ~mask) | (values & mask);
 }
 
+void kcsim_round(uint8_t how) {
+    fesetround(how == PTX_M_RZ   ? FE_TOWARDZERO
+               : how == PTX_M_RM ? FE_DOWNWARD
+               : how == PTX_M_RP ? FE_UPWARD
+                                 : FE_TONEAREST);
+}
+
 /* Directed rounding, flushed inputs, saturated results: everything that is not just the kernel. */
 void kcsim_do_lanes_slowly(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     _Alignas(64) uint8_t result[512], again[512], sources[3][512];
@@ -42,12 +49,9 @@ void kcsim_do_lanes_slowly(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
         insn->widen(sources[1], b, b, b, b);
         b = sources[1];
     }
-    if (insn->round)
-        fesetround(insn->round == PTX_M_RZ   ? FE_TOWARDZERO
-                   : insn->round == PTX_M_RM ? FE_DOWNWARD
-                                             : FE_UPWARD);
+    if (insn->round) kcsim_round(insn->round);
     insn->fn.lanes(result, a, b, c, e);
-    if (insn->round) fesetround(FE_TONEAREST);
+    if (insn->round) kcsim_round(PTX_M_RN);
     const void *final = result;
     if (insn->flush) {
         insn->flush(again, result, result, result, result);

@@ -119,6 +119,7 @@ static void do_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     if (!guarded) mask = warp->mask;
     if (mask != UINT32_MAX)
         kcsim_report_divergence(warp, warp->pc, mask, "all lanes of the warp execute this at once");
+    if (insn->round) kcsim_round(insn->round); /* f64 */
     switch (insn->kind) {
     case KCSIM_DO_LOAD_MATRIX: kcsim_do_load_matrix(warp, insn, mask); break;
     case KCSIM_DO_STORE_MATRIX: kcsim_do_store_matrix(warp, insn, mask); break;
@@ -136,6 +137,7 @@ static void do_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_WGMMA_GROUP: kcsim_do_wgmma_group(warp, insn); break;
     default: break;
     }
+    if (insn->round) kcsim_round(PTX_M_RN);
     warp->pc++;
 }
 

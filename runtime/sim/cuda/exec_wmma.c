@@ -33,7 +33,8 @@ static void place(const kcsim_insn *insn, const piece *at, const uint64_t *base,
         uint32_t index = at->index[lane];
         uint32_t line = insn->extend ? index % columns : index / insn->target;
         uint32_t in_line = insn->extend ? index / columns : index % insn->target;
-        addresses[lane] = base[lane] + ((uint64_t)line * stride[lane] + in_line) * insn->element;
+        addresses[lane] = base[lane] + (uint64_t)line * stride[lane] * insn->element / insn->part +
+                          in_line * insn->element;
     }
 }
 
@@ -42,7 +43,9 @@ static void check_rows(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
                        const uint64_t *base, const uint32_t *stride) {
     uint32_t held = (uint32_t)insn->count * insn->bytes, need = held < 16 ? held : 16, bad = 0;
     for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
-        if ((base[lane] | (uint64_t)stride[lane] * insn->element) & (need - 1)) bad |= 1u << lane;
+        if (base[lane] & (need - 1) ||
+            (uint64_t)stride[lane] * insn->element % (need * insn->part))
+            bad |= 1u << lane;
     bad &= mask;
     if (!bad || !warp->block->launch->check_alignment) return;
     kcsim_report report = {.kind = KCSIM_FINDING_MISALIGNED,
@@ -154,24 +157,29 @@ typedef struct fragment {
     bool by_rows;
 } fragment;
 
+/* Of an element; 32 of b1 are one. */
+static uint32_t bits_of(ptx_type type) {
+    return type == PTX_B1 ? 32 : ptx_types[type].bits;
+}
+
 static uint32_t registers_of(const fragment *part) {
-    return part->rows * part->columns * kcsim_type_bytes(part->type) / (KCSIM_LANES * part->bytes);
+    return part->rows * part->columns * bits_of(part->type) / (8 * KCSIM_LANES * part->bytes);
 }
 
 static double element_at(const kcsim_warp *warp, const fragment *part, uint32_t row,
                          uint32_t column, bool *defined) {
     uint32_t index = part->by_rows ? row * part->columns + column : column * part->rows + row;
-    uint32_t size = kcsim_type_bytes(part->type), at = index * size % part->bytes;
-    uint32_t lane = index * size / part->bytes % KCSIM_LANES;
-    kcsim_ref ref = part->list[index * size / part->bytes / KCSIM_LANES];
-    uint64_t bits = 0, wanted = size == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * size) - 1;
-    memcpy(&bits, (const uint8_t *)kcsim_at(warp, ref) + lane * part->bytes + at, size);
-    *defined = (kcsim_defined_bits(warp, ref, lane) >> 8 * at & wanted) == wanted;
-    return kcsim_matrix_element(part->type, bits);
+    uint32_t size = bits_of(part->type), word = index * size / (8 * part->bytes);
+    uint32_t lane = word % KCSIM_LANES, at = index * size % (8 * part->bytes);
+    kcsim_ref ref = part->list[word / KCSIM_LANES];
+    uint64_t bits = 0, wanted = UINT64_MAX >> (64 - size);
+    memcpy(&bits, (const uint8_t *)kcsim_at(warp, ref) + lane * part->bytes, part->bytes);
+    *defined = (kcsim_defined_bits(warp, ref, lane) >> at & wanted) == wanted;
+    return kcsim_matrix_element(part->type, bits >> at);
 }
 
 typedef struct product {
-    double a[32][16], b[16][32], c[32][32];
+    double a[32][32], b[32][32], c[32][32];
     bool row[32], column[32], defined[32][32];
 } product;
 
@@ -197,13 +205,20 @@ static void load_product(const kcsim_warp *warp, const fragment *a, const fragme
         }
 }
 
+static double counted(const ptx_statement *statement, double a, double b) {
+    uint32_t x = (uint32_t)a, y = (uint32_t)b;
+    return __builtin_popcount(statement->op == PTX_OP_WMMA_XOR ? x ^ y : x & y);
+}
+
 static uint64_t sum_of(const product *all, const ptx_statement *statement, uint32_t row,
                        uint32_t column, uint32_t k) {
     ptx_type type = statement->types[0];
     double sum = all->c[row][column];
     for (uint32_t i = 0; i < k; i++)
         sum = type == PTX_F64 ? fma(all->a[row][i], all->b[i][column], sum)
-                              : sum + all->a[row][i] * all->b[i][column];
+              : statement->op != PTX_OP_WMMA
+                  ? sum + counted(statement, all->a[row][i], all->b[i][column])
+                  : sum + all->a[row][i] * all->b[i][column];
     if (type != PTX_S32) return kcsim_encode(type, sum, PTX_M_RN);
     if (ptx_has(statement, PTX_GROUP_SAT))
         sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
@@ -240,15 +255,16 @@ void kcsim_do_wmma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     ptx_type type = short_form ? PTX_F16 : statement->types[1];
     bool a_rows = ptx_has(statement, PTX_GROUP_LAYOUT_A) == PTX_M_ROW;
     bool b_rows = ptx_has(statement, PTX_GROUP_LAYOUT_B) == PTX_M_ROW_B;
+    uint32_t k = type == PTX_B1 ? extent.k / 32 : extent.k;
     product all;
     fragment d = {insn->list, statement->types[0], extent.m, extent.n, insn->bytes, true};
-    fragment a = {insn->list + registers_of(&d), type, extent.m, extent.k, insn->bytes, a_rows};
-    fragment b = {a.list, type, extent.k, extent.n, insn->bytes, b_rows};
+    fragment a = {insn->list + registers_of(&d), type, extent.m, k, insn->bytes, a_rows};
+    fragment b = {a.list, type, k, extent.n, insn->bytes, b_rows};
     fragment c = {NULL, statement->types[statement->type_count - 1], extent.m, extent.n,
                   insn->bytes, true};
     c.list = insn->list + insn->list_count - registers_of(&c);
     b.list = a.list + insn->target; /* registers of A */
     load_product(warp, &a, &b, &c, &all);
-    put_product(warp, insn, &d, extent.k, mask, &all);
+    put_product(warp, insn, &d, k, mask, &all);
     warp->block->worker->counts.tensor_flops += 2 * extent.m * extent.n * extent.k;
 }

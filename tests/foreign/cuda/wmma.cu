@@ -45,6 +45,31 @@ TILE(wmma_f64, 8, 8, 4, double, double, double, row_major, col_major, mem_row_ma
 TILE(wmma_f64_cr, 8, 8, 4, double, double, double, col_major, row_major, mem_col_major)
 #endif
 
+// Below 8 bits: elements packed in bytes, k in steps of 32 or 128. A by rows, B by columns.
+template <int K, class In, class Op> __device__ void packed(const char *a, const char *b, const int *c, int *d, int k, Op op) {
+    constexpr int per_byte = K == 32 ? 2 : 8;
+    wmma::fragment<wmma::matrix_a, 8, 8, K, In, wmma::row_major> fa;
+    wmma::fragment<wmma::matrix_b, 8, 8, K, In, wmma::col_major> fb;
+    wmma::fragment<wmma::accumulator, 8, 8, K, int> fc;
+    wmma::load_matrix_sync(fc, c, 8, wmma::mem_col_major);
+    for (int at = 0; at < k; at += K) {
+        wmma::load_matrix_sync(fa, a + at / per_byte, k);
+        wmma::load_matrix_sync(fb, b + at / per_byte, k);
+        op(fc, fa, fb);
+    }
+    wmma::store_matrix_sync(d, fc, 8, wmma::mem_row_major);
+}
+#define PACKED(name, K, In, product)                                                                                   \
+    extern "C" __global__ void name(const char *a, const char *b, const int *c, int *d, int k) {                       \
+        packed<K, wmma::experimental::precision::In>(a, b, c, d, k, [](auto &fc, auto &fa, auto &fb) { product; });    \
+    }
+PACKED(wmma_s4, 32, s4, wmma::mma_sync(fc, fa, fb, fc))
+PACKED(wmma_u4, 32, u4, wmma::mma_sync(fc, fa, fb, fc, true))
+PACKED(wmma_b1_xor, 128, b1, wmma::bmma_sync(fc, fa, fb, fc, wmma::experimental::bmmaBitOpXOR))
+#if __CUDA_ARCH__ >= 800
+PACKED(wmma_b1_and, 128, b1, wmma::bmma_sync(fc, fa, fb, fc, wmma::experimental::bmmaBitOpAND))
+#endif
+
 // As it is used: tiles staged in padded shared memory, fragments scaled and combined element by element.
 extern "C" __global__ void wmma_gemm(const __half *a, const __half *b, float *c, int n, int k, float alpha) {
     __shared__ __half as[32][24], bs[16][40];

@@ -1,5 +1,6 @@
 /* mma and wmma: sums that show how they were added, limits, and what the checks say about fragments. Every shape and type
  * is compared with NumPy in tests/foreign. */
+#include <fenv.h>
 #include <math.h>
 
 #include "tests/unit/sim/machine_test.h"
@@ -104,6 +105,36 @@ static void test_f8f6f4(void **state) {
     }
 }
 
+/* Fused, k by k, in each direction; %d5 and %d6 are a third and a seventh, up and down. */
+static void test_directions(void **state) {
+    static const struct {
+        const char *mma, *wmma;
+        int how;
+    } forms[] = {
+#define DIRECTION(name)                                                                                                \
+    PTX_KERNEL("mov.b64 %d5, 0d3FD5555555555555;\nmov.b64 %d6, 0d3FC2492492492492;\nmov.b64 %d7, 0d3FF0000000000000;\n"  \
+               "mma.sync.aligned.m8n8k4.row.col" name ".f64.f64.f64.f64 {%d8, %d9}, {%d5}, {%d6}, {%d7, %d7};\nst.global.b64 [%d2], %d8;"), \
+    PTX_KERNEL("mov.b64 %d5, 0d3FD5555555555555;\nmov.b64 %d6, 0d3FC2492492492492;\nmov.b64 %d7, 0d3FF0000000000000;\n"  \
+               "wmma.mma.sync.aligned.row.col.m8n8k4" name ".f64.f64.f64.f64 {%d8, %d9}, {%d5}, {%d6}, {%d7, %d7};\nst.global.b64 [%d2], %d8;")
+        {DIRECTION(""), FE_TONEAREST}, {DIRECTION(".rz"), FE_TOWARDZERO}, {DIRECTION(".rm"), FE_DOWNWARD}, {DIRECTION(".rp"), FE_UPWARD},
+    };
+    uint64_t in[32] = {0}, out[32], all[4];
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        volatile double third = 1.0 / 3, seventh = 1.0 / 7, sum = 1;
+        fesetround(forms[i].how);
+        for (int k = 0; k < 4; k++) sum = fma(third, seventh, sum);
+        fesetround(FE_TONEAREST);
+        double value = sum;
+        memcpy(&all[i], &value, 8);
+        machine_lanes(forms[i].mma, "sm_80", in, out);
+        for (int lane = 0; lane < 32; lane++) assert_true(out[lane] == all[i]);
+        machine_lanes(forms[i].wmma, "sm_80", in, out);
+        for (int lane = 0; lane < 32; lane++) assert_true(out[lane] == all[i]);
+    }
+    assert_true(all[1] == all[2] && all[3] > all[2]);
+}
+
 #define LOAD_A "wmma.load.a.sync.aligned.row.m16n16k16.global.s8 {%r1, %r2}, "
 
 static void expect(const char *ptx, const char *kind, const char *text) {
@@ -125,6 +156,10 @@ static void test_fragments(void **state) {
     expect(PTX_KERNEL(LOAD_A "[%d1+4], 16;"), "misaligned", "its stride");
     expect(PTX_KERNEL(LOAD_A "[%d1], 20;"), "misaligned", "its stride");
     expect(PTX_KERNEL(LOAD_A "[%d0], 16;\nst.global.v2.b32 [%d2], {%r1, %r2};"), "uninitialized", "never written");
+    expect(PTX_KERNEL("wmma.load.a.sync.aligned.row.m8n8k32.global.s4 {%r1}, [%d1], 128;\nst.global.b32 [%d2], %r1;"), NULL, NULL);
+    expect(PTX_KERNEL("wmma.load.a.sync.aligned.row.m8n8k32.global.s4 {%r1}, [%d1], 36;"), "misaligned", "its stride");
+    expect(PTX_KERNEL("wmma.load.a.sync.aligned.row.m8n8k128.global.b1 {%r1}, [%d1+392];"), "out_of_bounds", "past the start");
+    expect(PTX_KERNEL("wmma.load.a.sync.aligned.row.m8n8k128.global.b1 {%r1}, [%d1+384];"), NULL, NULL);
     expect(PTX_KERNEL("mov.b32 %r1, 0;\nwmma.store.d.sync.aligned.row.m8n32k16.global.f16 [%d0], {%r1, %r1, %r1, %r3};"),
            "uninitialized", "never written");
     expect(PTX_KERNEL("mov.b32 %r1, 0;\nwmma.store.d.sync.aligned.col.m8n32k16.global.f16 [%d0], {%r1, %r1, %r1, %r1};"), NULL, NULL);
@@ -165,7 +200,7 @@ static void test_layouts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_f64),       cmocka_unit_test(test_integer_limits), cmocka_unit_test(test_fp8),
-        cmocka_unit_test(test_f8f6f4),
+        cmocka_unit_test(test_f8f6f4),    cmocka_unit_test(test_directions),
         cmocka_unit_test(test_fragments), cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_whole_warps),
     };

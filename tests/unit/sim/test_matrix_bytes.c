@@ -1,6 +1,6 @@
 /* ldmatrix and stmatrix of 8, 6 and 4 bits. Fragments are compared with the layouts of PTX ISA, "ldmatrix" (figures of the
  * 16x16 and the 8x16 matrix) and "stmatrix" (figure of the 16x8 matrix), written as places of a matrix of bytes. */
-#include "machine_test.h"
+#include "tests/unit/sim/machine_test.h"
 
 /* Lane l fills row l of 32 rows of 16 bytes from `in`; `body` finds the row's address in %r1, and 16 bytes of out in %d2. */
 #define ROWS(target, body)                                                                                             \

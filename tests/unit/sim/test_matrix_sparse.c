@@ -3,7 +3,7 @@
  * matrix storage", "Block Scaling for mma.sync", "Matrix Fragments for mma.m8n8k4"); the product is taken from the matrices. */
 #include <math.h>
 
-#include "machine_test.h"
+#include "tests/unit/sim/machine_test.h"
 
 /* ---- numbers ---- */
 

@@ -67,6 +67,10 @@ static void test_instruction_errors(void **state) {
     refuse(BODY("wmma.load.a.sync.aligned.row.m16n16k16.global.s4 {%r1,%r2}, [%d1];"), "not supported");
     refuse(BODY("wmma.load.a.sync.aligned.m16n16k16.global.s8 {%r1,%r2}, [%d1];"), "not supported");
     refuse(BODY("wmma.mma.sync.aligned.row.col.m16n16k16.f32.s8.s8.f32 {%r1}, {%r1}, {%r1}, {%r1};"), "not supported");
+    refuse(BODY("wmma.mma.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 {%r1,%r2}, {%r1}, {%r1}, {%r1,%r2};"), "not supported");
+    refuse(BODY("wmma.mma.sync.aligned.row.row.m8n8k32.s32.s4.s4.s32 {%r1,%r2}, {%r1}, {%r1}, {%r1,%r2};"), "not supported");
+    refuse(BODY("wmma.mma.xor.popc.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {%r1,%r2}, {%r1}, {%r1}, {%r1,%r2};"), "not supported");
+    refuse(BODY("wmma.load.a.sync.aligned.col.m8n8k32.s4 {%r1}, [%d1];"), "not supported");
     refuse(BODY("ld.global.e4m3 %h1, [%d1];"), "memory has no such type");
     refuse(BODY("mov.u32 %r1, %tid.w;"), "unknown register");
     refuse(BODY("{ .reg .b32 inner; }\nmov.b32 inner, 1;"), "'inner' is declared nowhere");
