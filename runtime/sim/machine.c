@@ -77,14 +77,23 @@ const char *kcsim_last_fault(const kcsim_machine *machine) {
     return machine->fault;
 }
 
-kcsim_status kcsim_mem_alloc(kcsim_machine *machine, size_t bytes, uint64_t *address) {
+static kcsim_status allocate(kcsim_machine *machine, size_t bytes, uint64_t *address,
+                             kcsim_allocation *(*make)(kcsim_memory *, uint64_t)) {
     *address = 0;
     if (bytes == 0) return KCSIM_INVALID;
     pthread_mutex_lock(&machine->lock);
-    const kcsim_allocation *made = kcsim_memory_alloc(&machine->memory, bytes);
+    const kcsim_allocation *made = make(&machine->memory, bytes);
     if (made) *address = made->base;
     pthread_mutex_unlock(&machine->lock);
     return made ? KCSIM_OK : KCSIM_NO_MEMORY;
+}
+
+kcsim_status kcsim_mem_alloc(kcsim_machine *machine, size_t bytes, uint64_t *address) {
+    return allocate(machine, bytes, address, kcsim_memory_alloc);
+}
+
+kcsim_status kcsim_mem_alloc_shared(kcsim_machine *machine, size_t bytes, uint64_t *address) {
+    return allocate(machine, bytes, address, kcsim_memory_alloc_shared);
 }
 
 kcsim_status kcsim_mem_free(kcsim_machine *machine, uint64_t address) {

@@ -89,6 +89,9 @@ void kcsim_machine_set_seed(kcsim_machine *machine, uint64_t seed);
  * them, and have guard zones on both sides. Memory is lazy: pages no one touches cost nothing.
  * Fresh memory is undefined. */
 kcsim_status kcsim_mem_alloc(kcsim_machine *machine, size_t bytes, uint64_t *address);
+/* Memory of the host that the device reaches too, at the same address. The host writes without
+ * telling, so all of it counts as defined. The card's size does not limit it. */
+kcsim_status kcsim_mem_alloc_shared(kcsim_machine *machine, size_t bytes, uint64_t *address);
 kcsim_status kcsim_mem_free(kcsim_machine *machine,
                             uint64_t address); /* KCSIM_INVALID unless the base of a live one */
 /* The live allocation that `address` lies in; KCSIM_INVALID when there is none. Out pointers may be

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "runtime/sim/arena.h"
 
@@ -36,10 +37,18 @@ static void give_slot(int slot) {
     pthread_mutex_unlock(&slot_lock);
 }
 
-static void *reserve(uint64_t bytes) {
-    void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+static uint64_t round_up(uint64_t value, uint64_t to) {
+    return (value + to - 1) / to * to;
+}
+
+static void *map_private(void *at, uint64_t bytes) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0);
+    void *range = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     return range == MAP_FAILED ? NULL : range;
+}
+
+static void *reserve(uint64_t bytes) {
+    return map_private(NULL, bytes);
 }
 
 bool kcsim_memory_create(kcsim_memory *memory, uint64_t limit) {
@@ -61,8 +70,23 @@ bool kcsim_memory_create(kcsim_memory *memory, uint64_t limit) {
     return memory->span != 0;
 }
 
+static void *device_page(uint64_t address) {
+    return (void *)(uintptr_t)address;
+}
+
+static uint64_t whole_pages(uint64_t bytes) {
+    return round_up(bytes, PAGE);
+}
+
+static void unmap_shared(const kcsim_allocation *made) {
+    munmap(device_page(made->base), whole_pages(made->bytes));
+}
+
 void kcsim_memory_destroy(kcsim_memory *memory) {
     if (!memory->span) return;
+    for (size_t i = 0; i < memory->count; i++)
+        if (memory->allocations[i].live && memory->allocations[i].shared)
+            unmap_shared(&memory->allocations[i]);
     munmap(memory->host, memory->span);
     munmap(memory->defined, memory->span);
     free(memory->allocations);
@@ -81,20 +105,16 @@ static size_t upper_bound(const kcsim_memory *memory, uint64_t address) {
     return low;
 }
 
-static uint64_t round_up(uint64_t value, uint64_t to) {
-    return (value + to - 1) / to * to;
-}
-
 static uint64_t room(uint64_t bytes) {
     return round_up(bytes, ALIGNMENT) + GUARD;
 }
 
 /* Fresh addresses while there are any: a stale pointer then never points at something new. */
-static bool place(kcsim_memory *memory, uint64_t bytes, uint64_t *address) {
-    uint64_t end = memory->base + memory->span;
-    if (room(bytes) <= end - memory->next) {
-        *address = memory->next;
-        memory->next += room(bytes);
+static bool place(kcsim_memory *memory, uint64_t bytes, uint64_t align, uint64_t *address) {
+    uint64_t end = memory->base + memory->span, fresh = round_up(memory->next, align);
+    if (fresh <= end && room(bytes) <= end - fresh) {
+        *address = fresh;
+        memory->next = fresh + room(bytes);
         return true;
     }
     size_t kept = 0;
@@ -104,6 +124,7 @@ static bool place(kcsim_memory *memory, uint64_t bytes, uint64_t *address) {
     uint64_t from = memory->base + GUARD;
     for (size_t i = 0; i <= kept; i++) {
         uint64_t to = i < kept ? memory->allocations[i].base : end;
+        from = round_up(from, align);
         if (from <= to && room(bytes) <= to - from) {
             *address = from;
             return true;
@@ -113,26 +134,56 @@ static bool place(kcsim_memory *memory, uint64_t bytes, uint64_t *address) {
     return false;
 }
 
-kcsim_allocation *kcsim_memory_alloc(kcsim_memory *memory, uint64_t bytes) {
+static kcsim_allocation *allocate(kcsim_memory *memory, uint64_t bytes, uint64_t align) {
     uint64_t address;
-    if (bytes == 0 || bytes > memory->span || memory->used > memory->limit ||
-        round_up(bytes, ALIGNMENT) > memory->limit - memory->used)
-        return NULL;
+    if (bytes == 0 || bytes > memory->span) return NULL;
     if (!kcsim_array_grow((void **)&memory->allocations, memory->count, &memory->capacity,
                           sizeof *memory->allocations) ||
-        !place(memory, bytes, &address))
+        !place(memory, bytes, align, &address))
         return NULL;
     size_t at = upper_bound(memory, address);
     memmove(&memory->allocations[at + 1], &memory->allocations[at],
             (memory->count - at) * sizeof *memory->allocations);
     memory->count++;
-    memory->used += round_up(bytes, ALIGNMENT);
     memory->allocations[at] = (kcsim_allocation){.base = address,
                                                  .bytes = bytes,
                                                  .defined_from = address,
                                                  .defined_to = address,
                                                  .live = true};
     return &memory->allocations[at];
+}
+
+kcsim_allocation *kcsim_memory_alloc(kcsim_memory *memory, uint64_t bytes) {
+    uint64_t left = memory->used < memory->limit ? memory->limit - memory->used : 0;
+    if (bytes > left || round_up(bytes, ALIGNMENT) > left) return NULL;
+    kcsim_allocation *made = allocate(memory, bytes, ALIGNMENT);
+    if (made) memory->used += round_up(bytes, ALIGNMENT);
+    return made;
+}
+
+/* The pages of a new file, in the range and at the device address. */
+static bool map_twice(kcsim_memory *memory, uint64_t address, uint64_t bytes) {
+    int file = memfd_create("kcsim", MFD_CLOEXEC);
+    if (file < 0) return false;
+    int access = PROT_READ | PROT_WRITE;
+    void *there = MAP_FAILED, *inside = MAP_FAILED;
+    if (ftruncate(file, (off_t)bytes) == 0)
+        there = mmap(device_page(address), bytes, access, MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
+    if (there == device_page(address))
+        inside = mmap(memory->host + (address - memory->base), bytes, access,
+                      MAP_SHARED | MAP_FIXED, file, 0);
+    close(file);
+    if (there != MAP_FAILED && inside == MAP_FAILED) munmap(there, bytes);
+    return inside != MAP_FAILED;
+}
+
+kcsim_allocation *kcsim_memory_alloc_shared(kcsim_memory *memory, uint64_t bytes) {
+    kcsim_allocation *made = allocate(memory, bytes, PAGE);
+    if (!made) return NULL;
+    made->shared = map_twice(memory, made->base, whole_pages(bytes));
+    made->live = made->shared;
+    made->defined_to = made->base + bytes;
+    return made->live ? made : NULL;
 }
 
 /* Whole pages go back to the host; the edges are cleared by hand. Guard zones are larger than a
@@ -152,8 +203,13 @@ bool kcsim_memory_free(kcsim_memory *memory, uint64_t address) {
     kcsim_allocation *found = kcsim_memory_near(memory, address);
     if (!found || !found->live || found->base != address) return false;
     found->live = false;
-    memory->used -= round_up(found->bytes, ALIGNMENT);
-    forget(memory->host, address - memory->base, found->bytes);
+    if (found->shared) {
+        unmap_shared(found);
+        map_private(memory->host + (address - memory->base), whole_pages(found->bytes));
+    } else {
+        memory->used -= round_up(found->bytes, ALIGNMENT);
+        forget(memory->host, address - memory->base, found->bytes);
+    }
     forget(memory->defined, address - memory->base, found->bytes);
     return true;
 }
@@ -210,7 +266,7 @@ void kcsim_memory_copy_marks(kcsim_memory *memory, uint64_t to, uint64_t from, u
     }
     kcsim_allocation *target = kcsim_memory_find(memory, to, bytes);
     const kcsim_allocation *source = kcsim_memory_find(memory, from, bytes);
-    if (!target || !source) return;
+    if (!target || !source || target->shared) return;
     /* Bytes become undefined here: the target's interval has to be spelled out first. Copying
      * backwards or forwards as memmove does keeps overlapping ranges right. */
     memset(memory->defined + (target->defined_from - memory->base), 1,

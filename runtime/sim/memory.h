@@ -7,7 +7,12 @@
  * Between allocations lie guard zones that nothing maps, so that an index past the end of one array
  * is not inside the next. Pages that nothing touches cost nothing. Writes by the host are
  * remembered as one interval an allocation
- * (`defined_from..defined_to`), so that copying in a large array does not touch its shadow. */
+ * (`defined_from..defined_to`), so that copying in a large array does not touch its shadow.
+ *
+ * Shared memory is what the host uses too (pinned, managed): its pages are a file of their own that
+ * is mapped twice, in the range and at the device address itself, so that one address serves both
+ * sides. Anything else faults when the host follows a device pointer. The host writes without
+ * telling, so all of it counts as defined. */
 #ifndef KCSIM_MEMORY_H
 #define KCSIM_MEMORY_H
 
@@ -20,6 +25,7 @@ typedef struct kcsim_allocation {
     uint64_t defined_from, defined_to; /* device addresses; everything in between is defined */
     bool live;
     bool read_only; /* .const variables */
+    bool shared;    /* mapped at `base` in the host's address space */
 } kcsim_allocation;
 
 typedef struct kcsim_memory {
@@ -37,6 +43,9 @@ void kcsim_memory_destroy(kcsim_memory *memory);
 /* NULL when over the limit or out of addresses. The pointer holds until the next allocation or
  * release. */
 kcsim_allocation *kcsim_memory_alloc(kcsim_memory *memory, uint64_t bytes);
+/* The same, of whole pages that the host reaches at `base`: none of the card's, so no limit holds.
+ * NULL also when its addresses are taken. */
+kcsim_allocation *kcsim_memory_alloc_shared(kcsim_memory *memory, uint64_t bytes);
 bool kcsim_memory_free(kcsim_memory *memory, uint64_t address);
 
 /* The allocation, live or not, whose bytes or following guard zone hold `address`; NULL before the

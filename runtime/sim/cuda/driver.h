@@ -72,9 +72,9 @@ typedef struct driver_device {
     unsigned primary_uses;
     unsigned primary_flags;
     CUmemoryPool pool, default_pool; /* the current one, and the one it starts with */
-    size_t pinned_bytes;             /* host memory that lives in the machine; not the card's */
-    bool unreported;                 /* ran something since the report was last written */
-    char *fault; /* why the last launch failed, a sentence; NULL when none did */
+    bool unreported; /* ran something since the report was last written */
+    bool mirrors;    /* some registered host memory has a device address */
+    char *fault;     /* why the last launch failed, a sentence; NULL when none did */
 } driver_device;
 
 CUresult driver_start(void); /* cuInit */
@@ -131,6 +131,7 @@ struct CUctx_st {
 /* The current context, checked: initialised, one is current, not destroyed, no sticky fault. */
 CUresult driver_enter(CUcontext *context);
 CUresult driver_current(CUcontext *context);      /* the same, faults aside */
+CUresult driver_enter_unsafe(CUcontext *context); /* for a call that captures forbid */
 CUresult driver_context_check(CUcontext context); /* handle, alive, fault */
 CUcontext driver_context_first(void);             /* the newest; then `older` */
 CUstreamCaptureMode *driver_thread_mode(void);
@@ -139,23 +140,41 @@ void driver_object_destroy(driver_object *object); /* any kind, by dispatch */
 /* ---- memory (driver_memory.c) ---------------------------------------------------------------- */
 typedef enum driver_memory_type {
     DRIVER_MEMORY_DEVICE,
-    DRIVER_MEMORY_HOST,      /* cuMemHostAlloc: bytes of the machine that the host may touch too */
-    DRIVER_MEMORY_REGISTERED /* the program's own; the device cannot see it */
+    DRIVER_MEMORY_HOST,      /* cuMemHostAlloc: one address for the host and the device */
+    DRIVER_MEMORY_MANAGED,   /* cuMemAllocManaged: likewise */
+    DRIVER_MEMORY_REGISTERED /* the program's own: mirrored in the device, at another address */
 } driver_memory_type;
 
-/* The machine's addresses are its own and not the host's, so memory that both sides use has two. */
+typedef struct driver_advice { /* remembered and answered; nothing follows from it */
+    bool read_mostly;
+    driver_location preferred, prefetched; /* type INVALID: none */
+    uint64_t accessed_by;                  /* a bit a device */
+    bool accessed_by_host;
+} driver_advice;
+
 typedef struct driver_allocation {
-    uint64_t base;   /* as cuMemAlloc or cuMemHostAlloc answered it */
-    uint64_t device; /* the device's address; 0 for registered memory */
+    uint64_t base;   /* as the call that made it answered, or the host's address */
+    uint64_t device; /* the device's address; of registered memory 0 until it is asked for */
     size_t bytes;
     driver_memory_type type;
     CUcontext context;
     unsigned flags;
     uint64_t id;
-    CUmemoryPool pool; /* NULL unless stream-ordered */
+    CUmemoryPool pool;    /* NULL unless stream-ordered */
+    driver_advice advice; /* of managed memory */
 } driver_allocation;
 
 bool driver_allocation_find(uint64_t address, driver_allocation *out); /* containing; a copy */
+/* The first one whose base is above the address. */
+bool driver_allocation_after(uint64_t address, driver_allocation *out);
+/* Gives it an id; ALREADY_REGISTERED where it overlaps another. */
+CUresult driver_allocation_insert(driver_allocation *row);
+/* Writes back what was found and changed; false when it is gone. */
+bool driver_allocation_update(const driver_allocation *row);
+/* What the host wrote to registered memory goes to its mirrors before a launch or a copy, and what
+ * the device wrote comes back behind it. With the device's lock held. */
+void driver_mirrors_load(driver_device *device);
+void driver_mirrors_store(driver_device *device);
 CUresult driver_allocate(CUcontext context, size_t bytes, driver_memory_type type, unsigned flags,
                          CUmemoryPool pool, uint64_t *address);
 CUresult driver_release(uint64_t address, driver_memory_type type);

@@ -75,6 +75,8 @@ DRIVER_API CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t w
 DRIVER_API CUresult cuMemFree_v2(CUdeviceptr address);
 DRIVER_API CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes);
 DRIVER_API CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address);
+
+/* ---- driver_host_memory.c -------------------------------------------------------------------- */
 DRIVER_API CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned flags);
 DRIVER_API CUresult cuMemAllocHost_v2(void **out, size_t bytes);
 DRIVER_API CUresult cuMemFreeHost(void *pointer);
@@ -82,6 +84,26 @@ DRIVER_API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *pointer
 DRIVER_API CUresult cuMemHostGetFlags(unsigned *flags, void *pointer);
 DRIVER_API CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags);
 DRIVER_API CUresult cuMemHostUnregister(void *pointer);
+
+/* ---- driver_managed.c ------------------------------------------------------------------------ */
+DRIVER_API CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags);
+DRIVER_API CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                                CUdevice ordinal);
+DRIVER_API CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                                   driver_location location);
+DRIVER_API CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice ordinal,
+                                       CUstream stream);
+DRIVER_API CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes,
+                                          driver_location location, unsigned flags,
+                                          CUstream stream);
+DRIVER_API CUresult cuMemRangeGetAttribute(void *data, size_t size,
+                                           CUmem_range_attribute attribute, CUdeviceptr address,
+                                           size_t bytes);
+DRIVER_API CUresult cuMemRangeGetAttributes(void **data, size_t *sizes,
+                                            CUmem_range_attribute *attributes, size_t count,
+                                            CUdeviceptr address, size_t bytes);
+DRIVER_API CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, size_t bytes,
+                                           unsigned flags);
 
 /* ---- driver_pool.c --------------------------------------------------------------------------- */
 DRIVER_API CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal);
@@ -172,8 +194,6 @@ DRIVER_API CUresult cuStreamGetDevice(CUstream handle, CUdevice *out);
 DRIVER_API CUresult cuStreamGetFlags(CUstream handle, unsigned *flags);
 DRIVER_API CUresult cuStreamGetPriority(CUstream handle, int *priority);
 DRIVER_API CUresult cuStreamGetId(CUstream handle, unsigned long long *id);
-DRIVER_API CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, size_t bytes,
-                                           unsigned flags);
 
 /* ---- driver_event.c -------------------------------------------------------------------------- */
 DRIVER_API CUresult cuEventCreate(CUevent *out, unsigned flags);
@@ -457,6 +477,11 @@ DRIVER_API CUresult cuStreamGetDevice_ptsz(CUstream handle, CUdevice *out);
 DRIVER_API CUresult cuStreamGetFlags_ptsz(CUstream handle, unsigned *flags);
 DRIVER_API CUresult cuStreamGetPriority_ptsz(CUstream handle, int *priority);
 DRIVER_API CUresult cuStreamGetId_ptsz(CUstream handle, unsigned long long *id);
+DRIVER_API CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr address, size_t bytes, CUdevice ordinal,
+                                            CUstream stream);
+DRIVER_API CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr address, size_t bytes,
+                                               driver_location location, unsigned flags,
+                                               CUstream stream);
 DRIVER_API CUresult cuStreamAttachMemAsync_ptsz(CUstream handle, CUdeviceptr address, size_t bytes,
                                                 unsigned flags);
 DRIVER_API CUresult cuEventDestroy(CUevent event);

@@ -131,6 +131,8 @@ CUresult driver_copy_run(CUcontext context, const driver_copy *copy) {
     if (result != CUDA_SUCCESS) return result;
     driver_device *source = from.device, *target = to.device;
     lock_pair(source, target, true);
+    if (source != NULL) driver_mirrors_load(source);
+    if (target != NULL && target != source) driver_mirrors_load(target);
     result = locate(context, copy, &from, &to); /* it may have been freed since */
     if (result == CUDA_SUCCESS && (from.device != source || to.device != target))
         result = CUDA_ERROR_INVALID_VALUE;
@@ -141,6 +143,7 @@ CUresult driver_copy_run(CUcontext context, const driver_copy *copy) {
             memmove(to.bytes + to_offset, from.bytes + from_offset, copy->width);
             mark_row(&to, to_offset, &from, from_offset, copy->width);
         }
+    if (target != NULL) driver_mirrors_store(target);
     lock_pair(source, target, false);
     return result;
 }

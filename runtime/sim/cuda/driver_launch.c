@@ -113,8 +113,10 @@ CUresult driver_kernel_run(CUcontext context, const driver_kernel *kernel) {
     config.big_clusters = kernel->function->big_clusters;
     pthread_mutex_lock(&device->lock);
     size_t before = kcsim_finding_count(device->machine);
+    driver_mirrors_load(device);
     kcsim_status status = kcsim_launch(device->machine, kernel->function->function, &config,
                                        kernel->params, kernel->bytes);
+    driver_mirrors_store(device);
     bool finding = kcsim_finding_count(device->machine) != before;
     CUresult result = answer(context, kernel, status);
     pthread_mutex_unlock(&device->lock);

@@ -1,10 +1,9 @@
 /* Allocations: one table sorted by base for the whole process, and the calls that fill it.
  *
  * The machine keeps the bytes and knows every bound; the table adds what only the driver knows: the
- * context that owns an allocation (it goes with the context), whether it is pinned host memory, and
- * its pool. Pinned memory is a machine allocation whose host bytes are handed out, so it has two
- * addresses, and cuMemHostGetDevicePointer tells the device's. cuMemGetInfo does not count it.
- * Managed memory would need one address for both sides and is not there. */
+ * context that owns an allocation (it goes with the context), what kind of memory it is, and its
+ * pool. Pinned and managed memory has one address for the host and the device and is none of the
+ * card's. */
 #include "runtime/sim/cuda/driver_api.h"
 
 #include <stdlib.h>
@@ -64,6 +63,37 @@ bool driver_allocation_find(uint64_t address, driver_allocation *out) {
     return row != NULL;
 }
 
+bool driver_allocation_after(uint64_t address, driver_allocation *out) {
+    driver_lock();
+    size_t at = above(address);
+    if (at < table.count) *out = table.rows[at];
+    bool found = at < table.count;
+    driver_unlock();
+    return found;
+}
+
+CUresult driver_allocation_insert(driver_allocation *row) {
+    CUresult result = CUDA_SUCCESS;
+    driver_lock();
+    size_t next = above(row->base);
+    bool overlaps = containing(row->base) != NULL ||
+                    (next < table.count && table.rows[next].base - row->base < row->bytes);
+    row->id = driver_next_id();
+    if (overlaps) result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    else if (!insert(row)) result = CUDA_ERROR_OUT_OF_MEMORY;
+    driver_unlock();
+    return result;
+}
+
+bool driver_allocation_update(const driver_allocation *row) {
+    driver_lock();
+    driver_allocation *found = containing(row->base);
+    bool same = found != NULL && found->id == row->id;
+    if (same) *found = *row;
+    driver_unlock();
+    return same;
+}
+
 size_t driver_pool_used(CUmemoryPool pool) {
     size_t bytes = 0;
     driver_lock();
@@ -83,21 +113,6 @@ static CUresult result_of(kcsim_status status) {
     }
 }
 
-/* The host's side of pinned memory. The host may write it at any time without telling, so all of it
- * counts as defined. */
-static uint64_t open_to_host(driver_device *device, uint64_t address, size_t bytes) {
-    void *host = kcsim_mem_host(device->machine, address, bytes);
-    kcsim_mem_written(device->machine, address, bytes);
-    return (uint64_t)(uintptr_t)host;
-}
-
-/* What is taken of the card; the machine rounds sizes up. */
-static size_t card_bytes(driver_device *device) {
-    size_t free_bytes, total;
-    kcsim_mem_info(device->machine, &free_bytes, &total);
-    return total - free_bytes;
-}
-
 CUresult driver_allocate(CUcontext context, size_t bytes, driver_memory_type type, unsigned flags,
                          CUmemoryPool pool, uint64_t *address) {
     driver_device *device = context->device;
@@ -105,16 +120,13 @@ CUresult driver_allocate(CUcontext context, size_t bytes, driver_memory_type typ
     driver_allocation row = {
         .bytes = bytes, .type = type, .context = context, .flags = flags, .pool = pool};
     pthread_mutex_lock(&device->lock);
-    size_t before = card_bytes(device);
-    CUresult result = result_of(kcsim_mem_alloc(device->machine, bytes, &row.device));
+    bool shared = type != DRIVER_MEMORY_DEVICE;
+    CUresult result =
+        result_of(shared ? kcsim_mem_alloc_shared(device->machine, bytes, &row.device)
+                         : kcsim_mem_alloc(device->machine, bytes, &row.device));
     if (result == CUDA_SUCCESS) {
-        bool host = type == DRIVER_MEMORY_HOST;
-        row.base = host ? open_to_host(device, row.device, bytes) : row.device;
-        driver_lock();
-        row.id = driver_next_id();
-        if (!insert(&row)) result = CUDA_ERROR_OUT_OF_MEMORY;
-        if (result == CUDA_SUCCESS && host) device->pinned_bytes += card_bytes(device) - before;
-        driver_unlock();
+        row.base = row.device;
+        result = driver_allocation_insert(&row);
         if (result != CUDA_SUCCESS) kcsim_mem_free(device->machine, row.device);
     }
     pthread_mutex_unlock(&device->lock);
@@ -126,9 +138,7 @@ static void give_back(const driver_allocation *row) {
     driver_device *device = row->context->device;
     if (row->device == 0) return;
     pthread_mutex_lock(&device->lock);
-    size_t before = card_bytes(device);
     kcsim_mem_free(device->machine, row->device);
-    if (row->type == DRIVER_MEMORY_HOST) device->pinned_bytes -= before - card_bytes(device);
     pthread_mutex_unlock(&device->lock);
 }
 
@@ -161,15 +171,14 @@ void driver_release_context(CUcontext context) {
 
 /* ---- device memory --------------------------------------------------------------------------- */
 
-/* A call that allocates or frees at once, which captures forbid. */
-static CUresult enter_unsafe(CUcontext *context) {
+CUresult driver_enter_unsafe(CUcontext *context) {
     CUresult result = driver_enter(context);
     return result != CUDA_SUCCESS ? result : driver_unsafe_call();
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes) {
     CUcontext context;
-    CUresult result = enter_unsafe(&context);
+    CUresult result = driver_enter_unsafe(&context);
     if (result != CUDA_SUCCESS) return result;
     if (out == NULL) return CUDA_ERROR_INVALID_VALUE;
     uint64_t address;
@@ -181,7 +190,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes) {
 CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height,
                             unsigned element) {
     CUcontext context;
-    CUresult result = enter_unsafe(&context);
+    CUresult result = driver_enter_unsafe(&context);
     if (result != CUDA_SUCCESS) return result;
     if (out == NULL || pitch == NULL || (element != 4 && element != 8 && element != 16))
         return CUDA_ERROR_INVALID_VALUE;
@@ -198,9 +207,11 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_
 
 CUresult cuMemFree_v2(CUdeviceptr address) {
     CUcontext context;
-    CUresult result = enter_unsafe(&context);
+    CUresult result = driver_enter_unsafe(&context);
     if (result != CUDA_SUCCESS) return result;
-    return address == 0 ? CUDA_SUCCESS : driver_release(address, DRIVER_MEMORY_DEVICE);
+    if (address == 0) return CUDA_SUCCESS;
+    result = driver_release(address, DRIVER_MEMORY_DEVICE);
+    return result == CUDA_SUCCESS ? result : driver_release(address, DRIVER_MEMORY_MANAGED);
 }
 
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
@@ -211,7 +222,6 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
     driver_device *device = context->device;
     pthread_mutex_lock(&device->lock);
     kcsim_mem_info(device->machine, free_bytes, total_bytes);
-    *free_bytes += device->pinned_bytes;
     pthread_mutex_unlock(&device->lock);
     return CUDA_SUCCESS;
 }
@@ -232,88 +242,4 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
     if (base != NULL) *base = start;
     if (bytes != NULL) *bytes = size;
     return CUDA_SUCCESS;
-}
-
-/* ---- pinned host memory ---------------------------------------------------------------------- */
-
-CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned flags) {
-    CUcontext context;
-    CUresult result = enter_unsafe(&context);
-    if (result != CUDA_SUCCESS) return result;
-    unsigned known =
-        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
-    if (out == NULL || (flags & ~known) != 0) return CUDA_ERROR_INVALID_VALUE;
-    uint64_t address;
-    result = driver_allocate(context, bytes, DRIVER_MEMORY_HOST, flags, NULL, &address);
-    if (result == CUDA_SUCCESS) *out = (void *)(uintptr_t)address;
-    return result;
-}
-
-CUresult cuMemAllocHost_v2(void **out, size_t bytes) {
-    return cuMemHostAlloc(out, bytes, 0);
-}
-
-CUresult cuMemFreeHost(void *pointer) {
-    CUcontext context;
-    CUresult result = enter_unsafe(&context);
-    if (result != CUDA_SUCCESS) return result;
-    if (pointer == NULL) return CUDA_SUCCESS;
-    return driver_release((uint64_t)(uintptr_t)pointer, DRIVER_MEMORY_HOST);
-}
-
-CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *pointer, unsigned flags) {
-    CUcontext context;
-    CUresult result = driver_enter(&context);
-    if (result != CUDA_SUCCESS) return result;
-    if (out == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    driver_allocation row;
-    uint64_t address = (uint64_t)(uintptr_t)pointer;
-    if (!driver_allocation_find(address, &row)) return CUDA_ERROR_INVALID_VALUE;
-    if (row.type == DRIVER_MEMORY_REGISTERED)
-        return driver_unsupported("cuMemHostGetDevicePointer of registered memory");
-    *out = row.device + (address - row.base);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuMemHostGetFlags(unsigned *flags, void *pointer) {
-    CUcontext context;
-    CUresult result = driver_enter(&context);
-    if (result != CUDA_SUCCESS) return result;
-    driver_allocation row;
-    if (flags == NULL || !driver_allocation_find((uint64_t)(uintptr_t)pointer, &row) ||
-        row.type == DRIVER_MEMORY_DEVICE)
-        return CUDA_ERROR_INVALID_VALUE;
-    *flags = row.flags;
-    return CUDA_SUCCESS;
-}
-
-/* Registering makes copies faster on hardware. Here it is remembered, so that mistakes show. */
-CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags) {
-    CUcontext context;
-    CUresult result = enter_unsafe(&context);
-    if (result != CUDA_SUCCESS) return result;
-    uint64_t base = (uint64_t)(uintptr_t)pointer;
-    if (pointer == NULL || bytes == 0 || bytes > UINT64_MAX - base) return CUDA_ERROR_INVALID_VALUE;
-    driver_allocation row = {.base = base,
-                             .bytes = bytes,
-                             .type = DRIVER_MEMORY_REGISTERED,
-                             .context = context,
-                             .flags = flags};
-    driver_lock();
-    size_t next = above(base);
-    bool overlaps =
-        containing(base) != NULL || (next < table.count && table.rows[next].base < base + bytes);
-    row.id = driver_next_id();
-    if (overlaps) result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    else if (!insert(&row)) result = CUDA_ERROR_OUT_OF_MEMORY;
-    driver_unlock();
-    return result;
-}
-
-CUresult cuMemHostUnregister(void *pointer) {
-    CUcontext context;
-    CUresult result = enter_unsafe(&context);
-    if (result != CUDA_SUCCESS) return result;
-    result = driver_release((uint64_t)(uintptr_t)pointer, DRIVER_MEMORY_REGISTERED);
-    return result == CUDA_SUCCESS ? result : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }

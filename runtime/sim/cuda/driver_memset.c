@@ -56,10 +56,12 @@ CUresult driver_fill_run(CUcontext context, const driver_fill *fill) {
     pthread_mutex_lock(&device->lock);
     unsigned char *rows = locate(context, fill, &again); /* it may have been freed since */
     bool found = rows != NULL && again == device;
+    driver_mirrors_load(device);
     for (size_t y = 0; found && y < fill->height; y++) {
         fill_row(rows + y * fill->pitch, fill);
         kcsim_mem_written(device->machine, fill->target + y * fill->pitch, row_bytes(fill));
     }
+    driver_mirrors_store(device);
     pthread_mutex_unlock(&device->lock);
     return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

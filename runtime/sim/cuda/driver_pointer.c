@@ -22,6 +22,11 @@ static bool find(uint64_t address, driver_allocation *row) {
     return false;
 }
 
+/* Managed memory counts as the device's. */
+static bool on_card(driver_memory_type type) {
+    return type == DRIVER_MEMORY_DEVICE || type == DRIVER_MEMORY_MANAGED;
+}
+
 /* Writes the attribute's own type to `data`. False: not to be had of this memory. */
 static bool answer(const driver_allocation *row, uint64_t address, CUpointer_attribute attribute,
                    void *data) {
@@ -29,8 +34,7 @@ static bool answer(const driver_allocation *row, uint64_t address, CUpointer_att
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT: *(CUcontext *)data = row->context; return true;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *(unsigned *)data =
-            row->type == DRIVER_MEMORY_DEVICE ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+        *(unsigned *)data = on_card(row->type) ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
         return true;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
         if (row->device == 0) return false;
@@ -53,8 +57,10 @@ static bool answer(const driver_allocation *row, uint64_t address, CUpointer_att
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
         *(int *)data = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         return true;
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        *(unsigned char *)data = row->type == DRIVER_MEMORY_MANAGED;
+        return true;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(unsigned char *)data = 0; return true;

@@ -167,11 +167,3 @@ CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
     return CUDA_SUCCESS;
 }
 DRIVER_ALIAS(cuStreamGetId_ptsz, cuStreamGetId);
-
-/* Managed memory is what would be attached, and there is none. */
-CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, size_t bytes,
-                                unsigned flags) {
-    (void)handle, (void)address, (void)bytes, (void)flags;
-    return driver_unsupported("cuStreamAttachMemAsync");
-}
-DRIVER_ALIAS(cuStreamAttachMemAsync_ptsz, cuStreamAttachMemAsync);

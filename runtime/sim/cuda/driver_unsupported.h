@@ -142,11 +142,8 @@
     X(cuLogsUnregisterCallback) \
     X(cuMemAddressFree) \
     X(cuMemAddressReserve) \
-    X(cuMemAdvise) \
-    X(cuMemAdvise_v2) \
     X(cuMemAlloc) \
     X(cuMemAllocHost) \
-    X(cuMemAllocManaged) \
     X(cuMemAllocPitch) \
     X(cuMemBatchDecompressAsync) \
     X(cuMemBatchDecompressAsync_ptsz) \
@@ -175,14 +172,8 @@
     X(cuMemPoolExportToShareableHandle) \
     X(cuMemPoolImportFromShareableHandle) \
     X(cuMemPoolImportPointer) \
-    X(cuMemPrefetchAsync) \
-    X(cuMemPrefetchAsync_ptsz) \
-    X(cuMemPrefetchAsync_v2) \
-    X(cuMemPrefetchAsync_v2_ptsz) \
     X(cuMemPrefetchBatchAsync) \
     X(cuMemPrefetchBatchAsync_ptsz) \
-    X(cuMemRangeGetAttribute) \
-    X(cuMemRangeGetAttributes) \
     X(cuMemRelease) \
     X(cuMemRetainAllocationHandle) \
     X(cuMemSetAccess) \
