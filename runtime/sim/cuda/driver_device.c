@@ -139,7 +139,7 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CU
 
 /* Of compute capability 7.5 and later parts: the data-center ones have half-rate doubles. */
 static int single_to_double_ratio(const kcsim_arch *a) {
-    if (a->minor == 0) return 2;
+    if (a->minor == 0 && a->major != 12) return 2;
     return a->major == 7 ? 32 : 64;
 }
 

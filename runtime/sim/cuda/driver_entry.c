@@ -7,6 +7,7 @@
 #include "runtime/sim/cuda/driver_entries.h"
 #include "runtime/sim/cuda/driver_unsupported.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The functions' own types do not matter to a table of addresses. */
@@ -63,9 +64,15 @@ CUresult cuGetProcAddress(const char *name, void **out, int version, uint64_t fl
     return cuGetProcAddress_v2(name, out, version, flags, NULL);
 }
 
-/* Private tables between the vendor's libraries. */
+/* Private tables between the vendor's libraries, above all for its runtime: undocumented, and not
+ * here. The log says which one was asked for. */
 CUresult cuGetExportTable(const void **table, const driver_uuid *id) {
-    (void)id;
-    if (table != NULL) *table = NULL;
-    return driver_unsupported("cuGetExportTable");
+    char name[80], hex[33] = "";
+    if (table == NULL || id == NULL) return CUDA_ERROR_INVALID_VALUE;
+    *table = NULL;
+    for (size_t i = 0; i < sizeof id->bytes; i++)
+        snprintf(hex + 2 * i, 3, "%02x", (unsigned char)id->bytes[i]);
+    snprintf(name, sizeof name, "cuGetExportTable of %.8s-%.4s-%.4s-%.4s-%s", hex, hex + 8,
+             hex + 12, hex + 16, hex + 20);
+    return driver_unsupported(name);
 }

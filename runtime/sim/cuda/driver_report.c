@@ -48,13 +48,14 @@ void driver_complain(const char *format, ...) {
 
 /* Names are string literals, so a pointer is enough to know one by. */
 CUresult driver_unsupported(const char *name) {
-    static const char *said[1024];
+    static char *said[1024];
     static size_t count;
     bool known = false;
     pthread_mutex_lock(&log_lock);
     for (size_t i = 0; i < count && !known; i++)
-        known = said[i] == name;
-    if (!known && count < sizeof said / sizeof said[0]) said[count++] = name;
+        known = strcmp(said[i], name) == 0;
+    char *copy = known || count == sizeof said / sizeof said[0] ? NULL : strdup(name);
+    if (copy != NULL) said[count++] = copy;
     pthread_mutex_unlock(&log_lock);
     if (!known) driver_log("%s is not supported by the simulator", name);
     return CUDA_ERROR_NOT_SUPPORTED;

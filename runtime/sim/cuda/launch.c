@@ -456,18 +456,36 @@ kcsim_status kcsim_launch(kcsim_machine *machine, const kcsim_function *function
     return status;
 }
 
+/* How resources are given out, as the vendor's occupancy calculator has it: registers in units of
+ * 256 a warp, from four equal files, each of which serves a quarter of a block's warps; shared
+ * memory in units of 256 bytes on compute capability 7, of 128 since. */
+enum { REGISTER_UNIT = 256, REGISTER_FILES = 4 };
+
+static int round_to(int value, int unit) {
+    return (value + unit - 1) / unit * unit;
+}
+
+static int blocks_by_registers(const kcsim_arch *arch, int registers, int warps) {
+    int a_warp = round_to(registers * 32, REGISTER_UNIT);
+    if (a_warp * round_to(warps, REGISTER_FILES) > arch->registers_per_block) return 0;
+    int a_file = arch->registers_per_multiprocessor / REGISTER_FILES / a_warp;
+    return a_file * REGISTER_FILES / warps;
+}
+
 int kcsim_occupancy(const kcsim_machine *machine, const kcsim_function *function, int block_threads,
                     size_t dynamic_shared) {
     const kcsim_arch *arch = machine->arch;
-    if (block_threads < 1 || block_threads > arch->max_threads_per_block) return 0;
+    size_t most = (size_t)arch->shared_per_multiprocessor, unit = arch->major < 8 ? 256 : 128;
+    if (block_threads < 1 || block_threads > arch->max_threads_per_block || dynamic_shared > most)
+        return 0;
     int warps = (block_threads + 31) / 32;
-    int blocks = arch->max_threads_per_multiprocessor / (warps * 32);
-    int by_registers = arch->registers_per_multiprocessor / (function->code.registers * 32 * warps);
-    uint64_t shared = function->code.dynamic_shared_at + dynamic_shared +
-                      (uint64_t)arch->shared_reserved_per_block;
+    int blocks = arch->max_threads_per_multiprocessor / 32 / warps;
+    int by_registers = blocks_by_registers(arch, function->code.registers, warps);
+    size_t shared = function->code.dynamic_shared_at + dynamic_shared +
+                    (size_t)arch->shared_reserved_per_block;
+    shared = (shared + unit - 1) / unit * unit;
     if (blocks > arch->max_blocks_per_multiprocessor) blocks = arch->max_blocks_per_multiprocessor;
     if (by_registers < blocks) blocks = by_registers;
-    if (shared && (uint64_t)arch->shared_per_multiprocessor / shared < (uint64_t)blocks)
-        blocks = (int)((uint64_t)arch->shared_per_multiprocessor / shared);
+    if (shared && most / shared < (size_t)blocks) blocks = (int)(most / shared);
     return blocks;
 }

@@ -441,7 +441,12 @@ static void missing_calls_say_so(void **state) {
     (void)state;
     FAILS(NOT_SUPPORTED, cuIpcGetMemHandle());
     FAILS(NOT_SUPPORTED, cuTexObjectCreate());
-    FAILS(NOT_SUPPORTED, cuGetExportTable(NULL, NULL));
+    const void *table = &table;
+    driver_uuid id = {{0x6b, (char)0xd5, (char)0xfb, 0x6c, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
+    FAILS(INVALID_VALUE, cuGetExportTable(&table, NULL));
+    FAILS(NOT_SUPPORTED, cuGetExportTable(&table, &id));
+    assert_null(table);
+    assert_true(file_has(log_path, "6bd5fb6c-0506-0708-090a-0b0c0d0e0f10 is not supported"));
     assert_true(file_has(log_path, "cuIpcGetMemHandle is not supported"));
     assert_true(file_has(log_path, "cuTexObjectCreate is not supported"));
     assert_false(file_has(log_path, "cuArrayCreate"));
