@@ -73,6 +73,13 @@ void kcsim_machine_set_seed(kcsim_machine *machine, uint64_t seed) {
     pthread_mutex_unlock(&machine->lock);
 }
 
+void kcsim_machine_set_output(kcsim_machine *machine, kcsim_output output, void *context) {
+    pthread_mutex_lock(&machine->lock);
+    machine->output = output;
+    machine->output_context = context;
+    pthread_mutex_unlock(&machine->lock);
+}
+
 const char *kcsim_last_fault(const kcsim_machine *machine) {
     return machine->fault;
 }

@@ -81,6 +81,9 @@ kcsim_machine *kcsim_machine_create(const kcsim_arch *arch, const kcsim_options 
 void kcsim_machine_destroy(kcsim_machine *machine); /* modules and memory too; NULL is fine */
 const kcsim_arch *kcsim_machine_arch(const kcsim_machine *machine);
 const kcsim_options *kcsim_machine_options(const kcsim_machine *machine); /* zeros filled in */
+/* Who gets what kernels print, when a launch ends; nobody at first. It must not call the machine. */
+typedef void (*kcsim_output)(void *context, bool is_error, const char *text, size_t size);
+void kcsim_machine_set_output(kcsim_machine *machine, kcsim_output output, void *context);
 /* The scheduler's seed of launches that begin from now on. */
 void kcsim_machine_set_seed(kcsim_machine *machine, uint64_t seed);
 

@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import case, sim
-import cases_blocks, cases_cluster, cases_language, cases_numbers, cases_tensor, cases_triton  # noqa: they fill case.cases
+import cases_blocks, cases_calls, cases_cluster, cases_language, cases_numbers, cases_tensor, cases_triton  # noqa: they fill case.cases
 
 np.seterr(all="ignore")
 

@@ -52,6 +52,7 @@ typedef enum kcsim_kind {
     KCSIM_DO_BRANCH_INDEX,
     KCSIM_DO_EXIT,
     KCSIM_DO_TRAP,
+    KCSIM_DO_SYSTEM, /* mode: kcsim_system_call; list: where arguments lie; imm: the result, or -1 */
     KCSIM_DO_BARRIER,
     KCSIM_DO_CLUSTER_BARRIER, /* mode: KCSIM_BARRIER_ARRIVE, or SYNC for the wait */
     KCSIM_DO_REGISTERS,       /* setmaxnreg: imm registers; extend: more of them */
@@ -81,6 +82,21 @@ typedef enum kcsim_kind {
     KCSIM_DO_WGMMA_GROUP, /* commit (imm < 0), or wait until imm groups are left */
     KCSIM_DO_PROXY_FENCE
 } kcsim_kind;
+
+/* Functions that no PTX defines; ptx_statement's first operand names one in a flat CALL. */
+typedef enum kcsim_system_call {
+    KCSIM_SYSTEM_PRINT,
+    KCSIM_SYSTEM_ASSERT,
+    KCSIM_SYSTEM_ALLOCATE,
+    KCSIM_SYSTEM_FREE
+} kcsim_system_call;
+
+/* Why a trap that the flattener made is reached; an operand of it. */
+typedef enum kcsim_trap_reason {
+    KCSIM_TRAP_ASKED, /* by the program */
+    KCSIM_TRAP_POINTER,
+    KCSIM_TRAP_STACK
+} kcsim_trap_reason;
 
 /* What an mbarrier instruction does; kcsim_insn.extend is .expect_tx of an arrival. */
 typedef enum kcsim_mbarrier_op {
@@ -177,6 +193,7 @@ typedef struct kcsim_code {
     bool talks_across_blocks; /* atomics or polling on global memory: blocks run in one fixed order
                                */
     bool arrives;             /* barriers that some arrive at without waiting */
+    bool system_calls;        /* blocks run in one order, for what they print */
     bool wgmma;               /* warpgroups multiply matrices */
     bool copies;              /* asynchronous copies to shared memory */
     bool bulk;                /* bulk copies, or fences for them */

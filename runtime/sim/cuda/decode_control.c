@@ -120,6 +120,31 @@ static bool decode_redux(kcsim_decoder *decoder) {
            decode_mask(decoder, 2);
 }
 
+/* The first operand is the call, the second the place of the result; in a function that recurses,
+ * places are offsets from a register. */
+static bool decode_system_call(kcsim_decoder *decoder) {
+    const ptx_statement *statement = decoder->statement;
+    kcsim_insn *insn = decoder->insn;
+    insn->kind = KCSIM_DO_SYSTEM;
+    insn->mode = (uint8_t)statement->operands[0].integer;
+    insn->imm = -1;
+    insn->a = kcsim_decode_constant(decoder, 0, 8);
+    decoder->code->system_calls = true;
+    kcsim_ref *list = kcsim_decode_list(decoder, statement->operand_count);
+    for (uint32_t i = 1; list && i < statement->operand_count; i++) {
+        const ptx_operand *place = &statement->operands[i];
+        if (place->kind != PTX_OPERAND_MEMORY) continue; /* there is no result */
+        uint64_t at = (uint64_t)place->integer + (place->variable ? place->variable->address : 0);
+        ptx_operand base = {.kind = PTX_OPERAND_REGISTER, .reg = place->reg};
+        if (i == 1) insn->imm = (int64_t)at;
+        else list[i - 2].at = (uint32_t)at;
+        if (place->reg != PTX_NO_REGISTER &&
+            !kcsim_decode_source(decoder, &base, 8, PTX_U64, &insn->a))
+            return false;
+    }
+    return list != NULL;
+}
+
 bool kcsim_decode_control(kcsim_decoder *decoder) {
     const ptx_statement *statement = decoder->statement;
     kcsim_insn *insn = decoder->insn;
@@ -131,7 +156,11 @@ bool kcsim_decode_control(kcsim_decoder *decoder) {
     case PTX_FAMILY_BRX: return decode_branch_index(decoder);
     case PTX_FAMILY_RET:
     case PTX_FAMILY_EXIT: insn->kind = KCSIM_DO_EXIT; return true;
-    case PTX_FAMILY_TRAP: insn->kind = KCSIM_DO_TRAP; return true;
+    case PTX_FAMILY_TRAP:
+        insn->kind = KCSIM_DO_TRAP;
+        insn->imm = statement->operand_count ? statement->operands[0].integer : KCSIM_TRAP_ASKED;
+        return true;
+    case PTX_FAMILY_CALL: return decode_system_call(decoder);
     case PTX_FAMILY_NANOSLEEP: insn->kind = KCSIM_DO_NOTHING; return true;
     case PTX_FAMILY_BAR: return decode_barrier(decoder);
     case PTX_FAMILY_BAR_RED: return decode_barrier_reduce(decoder);

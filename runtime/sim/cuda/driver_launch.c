@@ -22,6 +22,7 @@ static CUresult fault_code(const char *sentence, bool *poisons) {
     } kinds[] = {
         {"out_of_bounds", CUDA_ERROR_ILLEGAL_ADDRESS, true},
         {"misaligned", CUDA_ERROR_MISALIGNED_ADDRESS, true},
+        {"assert", CUDA_ERROR_ASSERT, true},
         {"deadlock", CUDA_ERROR_LAUNCH_TIMEOUT, true},
         {"uninitialized", CUDA_ERROR_LAUNCH_FAILED, false},
         {"race", CUDA_ERROR_LAUNCH_FAILED, false},

@@ -9,6 +9,7 @@
 #include "runtime/sim/cuda/driver.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,10 +206,18 @@ int driver_device_for_arch(const char *name) {
     return found;
 }
 
+/* What kernels print goes where the program's own output goes. */
+static void print(void *context, bool is_error, const char *text, size_t size) {
+    (void)context;
+    fwrite(text, 1, size, is_error ? stderr : stdout);
+}
+
 kcsim_machine *driver_device_machine(driver_device *device) {
     driver_lock();
-    if (device->machine == NULL)
+    if (device->machine == NULL) {
         device->machine = kcsim_machine_create(device->arch, &device->options);
+        if (device->machine != NULL) kcsim_machine_set_output(device->machine, print, NULL);
+    }
     kcsim_machine *machine = device->machine;
     driver_unlock();
     return machine;

@@ -150,9 +150,10 @@ typedef struct kcsim_worker {
     kcsim_counts counts;
     kcsim_finding_set findings;
     kcsim_conflict_list conflicts;
+    kcsim_text printed, complained; /* standard output and error */
     bool faulted; /* something ended a block early */
     bool failed;  /* out of host memory */
-    char fault[256];
+    char fault[400];
 } kcsim_worker;
 
 /* ---- operands -------------------------------------------------------------------------------- */
@@ -205,6 +206,9 @@ typedef struct kcsim_report {
 } kcsim_report;
 
 void kcsim_report_lanes(kcsim_warp *warp, const kcsim_insn *insn, const kcsim_report *report);
+/* Ends the launch: a trap, or what else `word` says. Only the first is remembered. */
+void kcsim_stop(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, const char *word,
+                const char *text);
 /* Lanes of `mask` whose `ref` is undefined, after reporting them as `what` ("address"). */
 uint32_t kcsim_report_undefined(kcsim_warp *warp, const kcsim_insn *insn, kcsim_ref ref,
                                 uint32_t mask, const char *what);
@@ -245,6 +249,7 @@ void kcsim_do_reduce(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_map_address(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_block_rank(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_mbarrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_system(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask); /* exec_system.c */
 void kcsim_do_elect(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 
 void kcsim_do_load_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);

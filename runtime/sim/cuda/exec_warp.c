@@ -65,19 +65,10 @@ static void do_active_mask(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
     kcsim_set_defined(warp, insn->d, mask, UINT32_MAX);
 }
 
-static void do_trap(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
-    kcsim_block *block = warp->block;
-    block->trapped = true;
-    block->worker->faulted = true;
-    if (block->worker->fault[0]) return;
-    kcsim_finding place = {.kind = KCSIM_FINDING_KIND_COUNT,
-                           .kernel = block->launch->function->name,
-                           .line = insn->line,
-                           .instruction = insn->source->text};
-    memcpy(place.block, block->id, sizeof place.block);
-    for (int i = 0; i < 3; i++)
-        place.thread[i] = warp->tid[i][__builtin_ctz(mask)];
-    kcsim_finding_sentence(&place, block->worker->fault, sizeof block->worker->fault);
+static const char *trap_reason(const kcsim_insn *insn) {
+    return insn->imm == KCSIM_TRAP_POINTER ? "the pointer is to no function of this type"
+           : insn->imm == KCSIM_TRAP_STACK ? "the stack of the thread is used up"
+                                           : "";
 }
 
 /* Instructions that change which lanes run. Everything else falls through to the next one. */
@@ -87,7 +78,7 @@ static void do_control(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
     case KCSIM_DO_BRANCH_INDEX: kcsim_warp_branch_index(warp, insn, mask); break;
     case KCSIM_DO_EXIT: kcsim_warp_exit(warp, mask); break;
     case KCSIM_DO_BARRIER: kcsim_warp_barrier(warp, insn, mask); break;
-    case KCSIM_DO_TRAP: do_trap(warp, insn, mask); break;
+    case KCSIM_DO_TRAP: kcsim_stop(warp, insn, mask, "trap", trap_reason(insn)); break;
     case KCSIM_DO_CLUSTER_BARRIER: kcsim_warp_cluster_barrier(warp, insn, mask); break;
     case KCSIM_DO_REGISTERS:
         if (kcsim_warp_registers(warp, insn, mask)) warp->pc++;
@@ -164,6 +155,7 @@ static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_PROXY_FENCE: kcsim_do_proxy_fence(warp, insn); break;
     case KCSIM_DO_FENCE: kcsim_order_fence(warp); break;
     case KCSIM_DO_MBARRIER: kcsim_do_mbarrier(warp, insn, mask); break;
+    case KCSIM_DO_SYSTEM: kcsim_do_system(warp, insn, mask); break;
     case KCSIM_DO_ACTIVE_MASK: do_active_mask(warp, insn, mask); break;
     default: break;
     }

@@ -1,109 +1,157 @@
 /* Calls disappear: each call site gets its own copy of the callee, with registers and local
  * variables of its own.
  *
- *     call.uni (retval0), f, (param0);         st.param/ld.param on retval0 and param0 become
- * accesses to the
- *                                         ->   thread's local memory, and so do those on f's formal
- * parameters; `ret` in f becomes a branch behind the copy
+ *     call.uni (retval0), f, (param0);      st.param and ld.param on retval0 and param0 become
+ *                                      ->   accesses to the thread's local memory, and so do those
+ *                                           on f's formal parameters; `ret` in f becomes a branch
+ *                                           behind the copy
  *
- * So the executor knows no frames, and lanes may diverge inside calls as anywhere. Recursion cannot
- * be expressed this way, nor calls through pointers: both are errors at load. */
+ * So the executor knows no frames, and lanes may diverge inside calls as anywhere. Routines that
+ * recurse are the exception: flatten_stack.c. */
+#include "runtime/sim/cuda/flatten.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/cuda/code.h"
-
-#define MOST_DEPTH 48
 #define MOST_STATEMENTS 2000000u
 #define MOST_REGISTERS 2000000u
 
-typedef struct variable_pair {
-    const ptx_variable *from;
-    ptx_variable *to;
-} variable_pair;
-
-/* One copy of a routine. */
-typedef struct frame {
-    const ptx_routine *routine;
-    const struct frame *caller;
-    uint32_t first_register;
-    variable_pair *pairs;
-    size_t pair_count, pair_capacity;
-    uint32_t *index; /* statement of the routine -> statement of the result; one more for its end */
-    int depth;
-} frame;
-
-typedef struct flattener {
-    ptx_module *module;
-    kcsim_flat *flat;
-    ptx_routine *entry;
-} flattener;
-
-static bool fail(flattener *state, uint32_t line, const char *text, const char *name) {
+bool kcsim_flat_fail(kcsim_flattener *state, uint32_t line, const char *text, const char *name) {
     ptx_error(state->module, line, text, name);
     return false;
 }
 
-static bool append(flattener *state, const ptx_statement *statement) {
+ptx_statement kcsim_flat_make(const ptx_statement *like, ptx_op op, ptx_type type) {
+    ptx_statement made = {.op = op,
+                          .line = like->line,
+                          .text = like->text,
+                          .guard = like->guard,
+                          .guard_negated = like->guard_negated,
+                          .type_count = type == PTX_NO_TYPE ? 0 : 1};
+    made.types[0] = type;
+    return made;
+}
+
+ptx_operand kcsim_flat_register(uint32_t reg) {
+    return (ptx_operand){.kind = PTX_OPERAND_REGISTER, .reg = reg};
+}
+
+ptx_operand kcsim_flat_integer(int64_t value) {
+    return (ptx_operand){.kind = PTX_OPERAND_INTEGER, .reg = PTX_NO_REGISTER, .integer = value};
+}
+
+ptx_operand kcsim_flat_memory(uint32_t base, int64_t offset) {
+    return (ptx_operand){.kind = PTX_OPERAND_MEMORY, .reg = base, .integer = offset};
+}
+
+bool kcsim_flat_emit(kcsim_flattener *state, ptx_statement statement, uint32_t count,
+                     const ptx_operand *operands) {
+    statement.operand_count = (uint8_t)count;
+    memcpy(statement.operands, operands, count * sizeof *operands);
+    return kcsim_flat_append(state, &statement);
+}
+
+bool kcsim_flat_append(kcsim_flattener *state, const ptx_statement *statement) {
     kcsim_flat *flat = state->flat;
     if (flat->count >= MOST_STATEMENTS)
-        return fail(state, statement->line, "kernel '%s' is too large", state->entry->name);
+        return kcsim_flat_fail(state, statement->line, "kernel '%s' is too large",
+                               state->entry->name);
     if (!kcsim_array_grow((void **)&flat->statements, flat->count, &flat->capacity,
                           sizeof *flat->statements))
-        return fail(state, 0, "out of host memory%s", "");
+        return kcsim_flat_fail(state, 0, "out of host memory%s", "");
     flat->statements[flat->count++] = *statement;
     return true;
 }
 
-static bool add_registers(flattener *state, const ptx_register *registers, size_t count) {
+static bool add_registers(kcsim_flattener *state, const ptx_register *registers, size_t count) {
     kcsim_flat *flat = state->flat;
     for (size_t i = 0; i < count; i++) {
         if (flat->register_count >= MOST_REGISTERS ||
             !kcsim_array_grow((void **)&flat->registers, flat->register_count,
                               &flat->register_capacity, sizeof *flat->registers))
-            return fail(state, 0, "kernel '%s' has too many registers", state->entry->name);
+            return kcsim_flat_fail(state, 0, "kernel '%s' has too many registers",
+                                   state->entry->name);
         flat->registers[flat->register_count++] = registers[i];
     }
     return true;
 }
 
-static void place_local(flattener *state, ptx_variable *variable) {
-    uint64_t align = variable->align;
-    variable->address = (state->flat->local_bytes + align - 1) / align * align;
-    state->flat->local_bytes = variable->address + variable->bytes;
+bool kcsim_flat_new_register(kcsim_flattener *state, uint8_t bytes, uint32_t *out) {
+    ptx_register reg = {.bytes = bytes};
+    *out = (uint32_t)state->flat->register_count;
+    return add_registers(state, &reg, 1);
 }
 
-/* The copy of a local variable that belongs to this frame; module variables stand for themselves.
- */
-static ptx_variable *variable_in(flattener *state, frame *where, ptx_variable *variable) {
+bool kcsim_flat_pair(kcsim_flattener *state, kcsim_frame *where, const ptx_variable *from,
+                     ptx_variable *to) {
+    if (!kcsim_array_grow((void **)&where->pairs, where->pair_count, &where->pair_capacity,
+                          sizeof *where->pairs))
+        return kcsim_flat_fail(state, 0, "out of host memory%s", "");
+    where->pairs[where->pair_count++] = (kcsim_variable_pair){from, to};
+    return true;
+}
+
+/* In the thread's local memory, or in the frame of what recurses. */
+static void place_local(kcsim_flattener *state, const kcsim_frame *where, ptx_variable *variable) {
+    uint64_t align = variable->align ? variable->align : 1;
+    uint64_t *end = where->shared ? &where->shared->frame_bytes : &state->flat->local_bytes;
+    variable->in_frame = where->shared != NULL;
+    variable->address = (*end + align - 1) / align * align;
+    *end = variable->address + variable->bytes;
+}
+
+ptx_variable *kcsim_flat_variable(kcsim_flattener *state, kcsim_frame *where,
+                                  ptx_variable *variable) {
     if (!variable || (variable->space != PTX_SPACE_LOCAL && variable->space != PTX_SPACE_PARAM))
         return variable;
     if (variable->space == PTX_SPACE_PARAM && where->depth == 0) return variable;
     for (size_t i = 0; i < where->pair_count; i++)
         if (where->pairs[i].from == variable) return where->pairs[i].to;
     ptx_variable *copy = kcsim_arena_alloc(&state->module->arena, sizeof *copy);
-    if (!copy || !kcsim_array_grow((void **)&where->pairs, where->pair_count, &where->pair_capacity,
-                                   sizeof *where->pairs)) {
-        fail(state, 0, "out of host memory%s", "");
+    if (!copy || !kcsim_flat_pair(state, where, variable, copy)) {
+        kcsim_flat_fail(state, 0, "out of host memory%s", "");
         return variable;
     }
     *copy = *variable;
     copy->space = PTX_SPACE_LOCAL;
-    place_local(state, copy);
-    where->pairs[where->pair_count++] = (variable_pair){variable, copy};
+    place_local(state, where, copy);
     return copy;
 }
 
-static void rewrite_operand(flattener *state, frame *where, ptx_operand *operand) {
+/* A variable in a frame: an offset from the register that holds the frame's address. */
+static void into_frame(kcsim_flattener *state, ptx_operand *operand) {
+    if (operand->kind != PTX_OPERAND_MEMORY || !operand->variable || !operand->variable->in_frame)
+        return;
+    operand->integer += (int64_t)operand->variable->address;
+    operand->variable = NULL;
+    operand->reg = state->frame;
+}
+
+ptx_operand kcsim_flat_place(kcsim_flattener *state, kcsim_frame *where, ptx_variable *variable,
+                             int64_t offset) {
+    ptx_operand place = kcsim_flat_memory(PTX_NO_REGISTER, offset);
+    place.variable = kcsim_flat_variable(state, where, variable);
+    into_frame(state, &place);
+    return place;
+}
+
+static ptx_routine *named(ptx_routine *routine) {
+    return routine->alias_of ? routine->alias_of : routine;
+}
+
+static void rewrite_operand(kcsim_flattener *state, kcsim_frame *where, ptx_operand *operand) {
     if (operand->reg != PTX_NO_REGISTER &&
         (operand->kind == PTX_OPERAND_REGISTER || operand->kind == PTX_OPERAND_MEMORY))
         operand->reg += where->first_register;
-    operand->variable = variable_in(state, where, operand->variable);
+    operand->variable = kcsim_flat_variable(state, where, operand->variable);
+    into_frame(state, operand);
+    if (operand->kind == PTX_OPERAND_ROUTINE) /* its address */
+        *operand = kcsim_flat_integer((int64_t)named(operand->routine)->address);
     if (!operand->element_count) return;
     ptx_operand *elements =
         kcsim_arena_alloc(&state->module->arena, operand->element_count * sizeof *elements);
     if (!elements) {
-        fail(state, 0, "out of host memory%s", "");
+        kcsim_flat_fail(state, 0, "out of host memory%s", "");
         return;
     }
     for (uint32_t i = 0; i < operand->element_count; i++) {
@@ -120,109 +168,72 @@ static bool special_is_wide(ptx_special special) {
 
 /* Special registers are read by `mov` alone; other instructions get the value from a register of
  * their own. */
-static bool lift_specials(flattener *state, ptx_statement *statement) {
+static bool lift_specials(kcsim_flattener *state, ptx_statement *statement) {
     for (uint32_t i = 0; statement->op != PTX_OP_MOV && i < statement->operand_count; i++) {
         ptx_operand *operand = &statement->operands[i];
         if (operand->kind != PTX_OPERAND_SPECIAL) continue;
-        ptx_register reg = {.bytes = special_is_wide(operand->special) ? 8 : 4};
-        ptx_statement move = {.op = PTX_OP_MOV,
-                              .line = statement->line,
-                              .text = statement->text,
-                              .guard = PTX_NO_REGISTER,
-                              .type_count = 1,
-                              .operand_count = 2};
-        move.types[0] = reg.bytes == 8 ? PTX_U64 : PTX_U32;
-        move.operands[0] = (ptx_operand){.kind = PTX_OPERAND_REGISTER,
-                                         .reg = (uint32_t)state->flat->register_count};
-        move.operands[1] = *operand;
-        if (!add_registers(state, &reg, 1) || !append(state, &move)) return false;
-        *operand = move.operands[0];
+        bool wide = special_is_wide(operand->special);
+        ptx_statement move = kcsim_flat_make(statement, PTX_OP_MOV, wide ? PTX_U64 : PTX_U32);
+        uint32_t reg;
+        move.guard = PTX_NO_REGISTER;
+        if (!kcsim_flat_new_register(state, wide ? 8 : 4, &reg) ||
+            !KCSIM_EMIT(state, move, kcsim_flat_register(reg), *operand))
+            return false;
+        *operand = kcsim_flat_register(reg);
     }
     return true;
 }
 
-static bool copy_routine(flattener *state, frame *where);
-
-static bool bind_arguments(flattener *state, frame *callee, frame *caller, const ptx_operand *list,
-                           ptx_variable *const *formals, uint32_t count,
-                           const ptx_statement *call) {
-    uint32_t given = list ? list->element_count : 0;
-    if (given != count)
-        return fail(state, call->line, "a call of '%s' with the wrong number of arguments",
-                    callee->routine->name);
-    for (uint32_t i = 0; i < count; i++) {
-        const ptx_operand *actual = &list->elements[i];
-        if (actual->kind != PTX_OPERAND_VARIABLE)
-            return fail(state, call->line, "arguments of a call must be .param variables ('%s')",
-                        callee->routine->name);
-        if (!kcsim_array_grow((void **)&callee->pairs, callee->pair_count, &callee->pair_capacity,
-                              sizeof *callee->pairs))
-            return fail(state, 0, "out of host memory%s", "");
-        callee->pairs[callee->pair_count++] =
-            (variable_pair){formals[i], variable_in(state, caller, actual->variable)};
+/* The address of a variable in a frame is the frame's and an offset. */
+static bool address_in_frame(kcsim_flattener *state, ptx_statement *statement) {
+    for (uint32_t i = 0; i < statement->operand_count; i++) {
+        ptx_operand *operand = &statement->operands[i];
+        if (operand->kind != PTX_OPERAND_VARIABLE || !operand->variable->in_frame) continue;
+        bool wide = statement->type_count == 1 && ptx_types[statement->types[0]].bits == 64;
+        if (statement->op != PTX_OP_MOV || i != 1 || !wide)
+            return kcsim_flat_fail(state, statement->line,
+                                   "in a function that recurses, an address is taken by mov.u64 "
+                                   "alone ('%s')",
+                                   statement->text);
+        int64_t offset = (int64_t)operand->variable->address + operand->integer;
+        statement->op = PTX_OP_ADD;
+        statement->types[0] = PTX_U64;
+        statement->operands[1] = kcsim_flat_register(state->frame);
+        statement->operands[2] = kcsim_flat_integer(offset);
+        statement->operand_count = 3;
     }
     return true;
 }
 
-static bool is_running(const frame *where, const ptx_routine *routine) {
-    for (; where; where = where->caller)
-        if (where->routine == routine) return true;
-    return false;
+static bool is_stack_op(ptx_op op) {
+    return op == PTX_OP_ALLOCA || op == PTX_OP_STACKSAVE || op == PTX_OP_STACKRESTORE;
 }
 
-/* `call f`, `call f, (a)`, `call (r), f, (a)`. */
-static bool inline_call(flattener *state, frame *where, const ptx_statement *call) {
-    const ptx_operand *results = NULL, *arguments = NULL, *target = &call->operands[0];
-    if (target->kind == PTX_OPERAND_LIST) {
-        results = target;
-        target = &call->operands[1];
-    }
-    if (target + 1 < call->operands + call->operand_count) arguments = target + 1;
-    if (target->kind == PTX_OPERAND_REGISTER)
-        return fail(state, call->line, "calls through pointers are not supported%s", "");
-    if (target->kind != PTX_OPERAND_ROUTINE || !target->routine->has_body)
-        return fail(state, call->line, "calls '%s', which nothing here defines",
-                    target->routine ? target->routine->name : call->text);
-    if (is_running(where, target->routine) || where->depth >= MOST_DEPTH)
-        return fail(state, call->line, "recursion is not supported ('%s')", target->routine->name);
-    frame callee = {.routine = target->routine, .caller = where, .depth = where->depth + 1};
-    bool done = bind_arguments(state, &callee, where, results, target->routine->results,
-                               target->routine->result_count, call) &&
-                bind_arguments(state, &callee, where, arguments, target->routine->parameters,
-                               target->routine->parameter_count, call);
-    uint32_t skip = (uint32_t)state->flat->count;
-    if (done && call->guard != PTX_NO_REGISTER) { /* a guarded call is branched around */
-        ptx_statement branch = {.op = PTX_OP_BRA,
-                                .line = call->line,
-                                .text = call->text,
-                                .operand_count = 1,
-                                .guard = call->guard + where->first_register,
-                                .guard_negated = !call->guard_negated};
-        branch.operands[0] = (ptx_operand){.kind = PTX_OPERAND_LABEL, .reg = PTX_NO_REGISTER};
-        done = append(state, &branch);
-    }
-    done = done && copy_routine(state, &callee);
-    if (done && call->guard != PTX_NO_REGISTER)
-        state->flat->statements[skip].operands[0].integer = (int64_t)state->flat->count;
-    free(callee.pairs);
-    return done;
-}
-
-static bool copy_statement(flattener *state, frame *where, const ptx_statement *original) {
+static bool copy_statement(kcsim_flattener *state, kcsim_frame *where,
+                           const ptx_statement *original) {
     ptx_statement statement = *original;
-    if (statement.op == PTX_OP_CALL) return inline_call(state, where, original);
+    if (statement.op == PTX_OP_CALL) return kcsim_flat_call(state, where, original);
     if (statement.guard != PTX_NO_REGISTER) statement.guard += where->first_register;
-    for (uint32_t i = 0; i < statement.operand_count; i++)
+    bool of_parameters = ptx_has(original, PTX_GROUP_SPACE) == PTX_M_PARAM ||
+                         ptx_has(original, PTX_GROUP_SPACE) == PTX_M_PARAM_FUNC;
+    for (uint32_t i = 0; i < statement.operand_count; i++) {
+        const ptx_operand *operand = &statement.operands[i];
+        bool memory = operand->kind == PTX_OPERAND_MEMORY && operand->variable;
         rewrite_operand(state, where, &statement.operands[i]);
+        if (memory && !operand->variable && of_parameters)
+            statement.modifiers[PTX_GROUP_SPACE] = PTX_M_LOCAL;
+    }
     if (statement.op == PTX_OP_RET && where->depth > 0) {
         statement.op = PTX_OP_BRA;
         statement.operand_count = 1;
         statement.operands[0] = (ptx_operand){.kind = PTX_OPERAND_LABEL, .reg = PTX_NO_REGISTER};
     }
-    return lift_specials(state, &statement) && append(state, &statement);
+    if (!lift_specials(state, &statement)) return false;
+    if (is_stack_op(statement.op)) return kcsim_stack_statement(state, &statement);
+    return address_in_frame(state, &statement) && kcsim_flat_append(state, &statement);
 }
 
-static void resolve_list(flattener *state, const frame *where, ptx_operand *operand) {
+static void resolve_list(kcsim_flattener *state, const kcsim_frame *where, ptx_operand *operand) {
     const ptx_label *list = operand->label;
     operand->element_count = list->target_count;
     operand->elements = kcsim_arena_alloc(&state->module->arena,
@@ -234,8 +245,12 @@ static void resolve_list(flattener *state, const frame *where, ptx_operand *oper
     if (!operand->elements) operand->element_count = 0;
 }
 
+static bool is_place(const ptx_label *label) {
+    return label->target_count == 0 && label->routine_count == 0 && !label->prototype;
+}
+
 /* Labels are known by index once the whole copy stands. */
-static void resolve_branches(flattener *state, const frame *where) {
+static void resolve_branches(kcsim_flattener *state, const kcsim_frame *where) {
     const ptx_routine *routine = where->routine;
     for (size_t i = 0; i < routine->statement_count; i++) {
         ptx_op op = routine->statements[i].op;
@@ -245,22 +260,23 @@ static void resolve_branches(flattener *state, const frame *where) {
         if (op == PTX_OP_RET) {
             if (where->depth > 0) target->integer = where->index[routine->statement_count];
         } else if (target->kind != PTX_OPERAND_LABEL) {
-            fail(state, copy->line, "a branch needs a label: '%s'", copy->text);
-        } else if (op == PTX_OP_BRA && target->label->target_count == 0) {
+            kcsim_flat_fail(state, copy->line, "a branch needs a label: '%s'", copy->text);
+        } else if (op == PTX_OP_BRA && is_place(target->label)) {
             target->integer = where->index[target->label->at];
         } else if (op == PTX_OP_BRX && target->label->target_count > 0) {
             resolve_list(state, where, target);
         } else {
-            fail(state, copy->line, "not the kind of label this branch needs: '%s'", copy->text);
+            kcsim_flat_fail(state, copy->line, "not the kind of label this branch needs: '%s'",
+                            copy->text);
         }
     }
 }
 
-static bool copy_routine(flattener *state, frame *where) {
+bool kcsim_flat_copy(kcsim_flattener *state, kcsim_frame *where) {
     const ptx_routine *routine = where->routine;
     where->first_register = (uint32_t)state->flat->register_count;
     where->index = malloc((routine->statement_count + 1) * sizeof *where->index);
-    if (!where->index) return fail(state, 0, "out of host memory%s", "");
+    if (!where->index) return kcsim_flat_fail(state, 0, "out of host memory%s", "");
     bool done = add_registers(state, routine->registers, routine->register_count);
     for (size_t i = 0; done && i < routine->statement_count; i++) {
         where->index[i] = (uint32_t)state->flat->count;
@@ -273,12 +289,20 @@ static bool copy_routine(flattener *state, frame *where) {
 }
 
 bool kcsim_flatten(ptx_module *module, ptx_routine *entry, kcsim_flat *flat) {
-    flattener state = {.module = module, .flat = flat, .entry = entry};
-    frame where = {.routine = entry};
-    bool done = copy_routine(&state, &where);
-    free(where.pairs);
+    kcsim_flattener state = {.module = module,
+                             .flat = flat,
+                             .entry = entry,
+                             .frame = PTX_NO_REGISTER,
+                             .top = PTX_NO_REGISTER};
+    kcsim_frame where = {.routine = entry};
     /* Falling off the end is a return. */
     ptx_statement end = {
         .op = PTX_OP_RET, .line = entry->line, .text = "ret", .guard = PTX_NO_REGISTER};
-    return done && append(&state, &end);
+    state.has_stack = kcsim_flat_needs_stack(&state);
+    bool done = (!state.has_stack || kcsim_stack_begin(&state)) &&
+                kcsim_flat_copy(&state, &where) && kcsim_flat_append(&state, &end) &&
+                (!state.has_stack || kcsim_stack_end(&state));
+    free(where.pairs);
+    kcsim_stack_free(&state);
+    return done && !module->error[0];
 }

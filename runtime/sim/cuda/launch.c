@@ -149,6 +149,8 @@ static void destroy_worker(kcsim_worker *worker) {
     free(worker->near);
     kcsim_finding_clear(&worker->findings);
     free(worker->conflicts.items);
+    free(worker->printed.data);
+    free(worker->complained.data);
 }
 
 static void *run_independent(void *context) {
@@ -296,12 +298,22 @@ static void tell_conflicts(const kcsim_grid *grid, const kcsim_worker *worker,
     }
 }
 
+/* Of one worker: kernels that print have no more. */
+static void hand_out(const kcsim_machine *machine, const kcsim_worker *worker) {
+    const kcsim_text *printed = &worker->printed, *complained = &worker->complained;
+    if (machine->output && printed->length)
+        machine->output(machine->output_context, false, printed->data, printed->length);
+    if (machine->output && complained->length)
+        machine->output(machine->output_context, true, complained->data, complained->length);
+}
+
 static kcsim_status finish(kcsim_grid *grid, kcsim_worker *workers, uint32_t count) {
     kcsim_machine *machine = grid->machine;
     kcsim_counts counts = {0};
     kcsim_finding_set found = {0};
     bool faulted = false, failed = false;
     machine->fault[0] = 0;
+    hand_out(machine, &workers[0]);
     for (uint32_t i = 0; i < count; i++) {
         add_counts(&counts, &workers[i]);
         kcsim_finding_merge(&found, &workers[i].findings);
@@ -349,7 +361,7 @@ static uint32_t resident_blocks(const kcsim_grid *grid, int block_threads) {
 
 static kcsim_status run_grid(kcsim_grid *grid) {
     uint32_t count = (uint32_t)grid->machine->options.host_threads;
-    if (grid->code->talks_across_blocks) count = 1;
+    if (grid->code->talks_across_blocks || grid->code->system_calls) count = 1;
     if (count > grid->cluster_total) count = (uint32_t)grid->cluster_total;
     if (count > 256) count = 256;
     kcsim_worker *workers = calloc(count, sizeof *workers);

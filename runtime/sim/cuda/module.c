@@ -66,6 +66,37 @@ static kcsim_status place_variable(kcsim_machine *machine, kcsim_module *module,
     return KCSIM_OK;
 }
 
+/* ---- pointers to functions ---- */
+
+#define FIRST_CODE ((uint64_t)0x100000000000) /* where no memory is */
+
+static void take_addresses(const ptx_routine *routine) {
+    for (size_t i = 0; i < routine->statement_count; i++) {
+        const ptx_statement *statement = &routine->statements[i];
+        for (uint32_t k = 0; statement->op != PTX_OP_CALL && k < statement->operand_count; k++) {
+            ptx_routine *named = statement->operands[k].routine;
+            if (named) (named->alias_of ? named->alias_of : named)->address_taken = true;
+        }
+    }
+}
+
+/* Every function has an address of its own in the machine's life. */
+static void give_addresses(kcsim_machine *machine, kcsim_module *module) {
+    for (ptx_routine *routine = module->ptx.routines; routine; routine = routine->next) {
+        routine->address = FIRST_CODE + machine->code_next;
+        machine->code_next += 128;
+    }
+    for (ptx_routine *routine = module->ptx.routines; routine; routine = routine->next)
+        take_addresses(routine);
+}
+
+static ptx_routine *find_routine(const kcsim_module *module, const char *name) {
+    ptx_routine *routine = module->ptx.routines;
+    while (routine && (routine->is_entry || strcmp(routine->name, name) != 0))
+        routine = routine->next;
+    return routine && routine->alias_of ? routine->alias_of : routine;
+}
+
 static const ptx_variable *find_variable(const kcsim_module *module, const char *name) {
     for (const ptx_variable *variable = module->ptx.variables; variable; variable = variable->next)
         if (strcmp(variable->name, name) == 0 &&
@@ -77,12 +108,15 @@ static const ptx_variable *find_variable(const kcsim_module *module, const char 
 static bool relocate(kcsim_machine *machine, kcsim_module *module, const ptx_variable *variable) {
     for (const ptx_relocation *place = variable->relocations; place; place = place->next) {
         const ptx_variable *target = find_variable(module, place->symbol);
-        if (!target || place->offset + place->bytes > variable->bytes) {
+        ptx_routine *routine = target ? NULL : find_routine(module, place->symbol);
+        if ((!target && !routine) || place->offset + place->bytes > variable->bytes) {
             ptx_error(&module->ptx, place->line, "the address of '%s' cannot be a constant here",
                       place->symbol);
             return false;
         }
-        uint64_t value = target->address + (uint64_t)place->addend;
+        if (routine) routine->address_taken = true;
+        uint64_t value =
+            (target ? target->address : routine->address) + (uint64_t)place->addend;
         memcpy(machine->memory.host + (variable->address - machine->memory.base) + place->offset,
                &value, place->bytes);
     }
@@ -130,6 +164,7 @@ static kcsim_status build(kcsim_machine *machine, kcsim_module *module, const ch
     kcsim_status status = check_header(&module->ptx, machine->arch);
     if (status != KCSIM_OK) return status;
     if (!parsed) return (kcsim_status)module->ptx.status;
+    give_addresses(machine, module);
     status = place_variables(machine, module);
     kcsim_function *last = NULL;
     for (ptx_routine *routine = module->ptx.routines; status == KCSIM_OK && routine;

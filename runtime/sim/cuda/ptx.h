@@ -220,6 +220,7 @@ typedef struct ptx_variable {
     uint64_t bytes;
     bool external; /* `.extern .shared`: takes what the launch gives */
     bool in_routine;
+    bool in_frame; /* of a routine that recurses: `address` is an offset in its frame */
     uint8_t *data; /* NULL: zeros (.global, .const) or nothing (the rest) */
     ptx_relocation *relocations;
     uint64_t address; /* .global, .const: where it lives; .param of an entry: its offset */
@@ -232,6 +233,9 @@ typedef struct ptx_label {
     bool defined;
     struct ptx_label **targets; /* of a .branchtargets list */
     uint32_t target_count;
+    struct ptx_routine *prototype; /* of a .callprototype: no name, no body */
+    struct ptx_routine **routines; /* of a .calltargets list */
+    uint32_t routine_count;
 } ptx_label;
 
 typedef enum ptx_operand_kind {
@@ -284,6 +288,11 @@ typedef struct ptx_routine {
     const char *name;
     uint32_t line;
     bool is_entry, has_body, external;
+    struct ptx_routine *alias_of; /* `.alias this, that;` */
+    bool address_taken;
+    uint64_t address; /* what a pointer to it holds: no memory is there */
+    uint32_t mark;    /* of a walk over the calls */
+    enum { PTX_RECURSION_UNKNOWN, PTX_RECURSES, PTX_RECURSES_NOT } recursion;
     ptx_variable **parameters; /* of an entry: address is the offset */
     uint32_t parameter_count;
     ptx_variable **results;
@@ -305,6 +314,7 @@ typedef struct ptx_module {
     char target_suffix;
     ptx_variable *variables, *last_variable;
     ptx_routine *routines, *last_routine;
+    uint32_t marks; /* walks over the calls so far */
     char error[256]; /* "line 3: ..."; "" when it parsed */
     int status;      /* a kcsim_status when error is set */
 } ptx_module;

@@ -272,6 +272,42 @@ static void parse_routine(ptx_parser *parser, bool is_entry, bool external) {
     parser->scope = module_scope;
 }
 
+ptx_routine *ptx_parse_prototype(ptx_parser *parser) {
+    uint64_t bytes = 0;
+    ptx_routine *routine = ptx_need(parser, sizeof *routine);
+    if (!routine) return NULL;
+    routine->name = "_";
+    routine->results = parse_parameters(parser, &routine->result_count, &bytes);
+    ptx_expect_name(parser, "_");
+    routine->parameters = parse_parameters(parser, &routine->parameter_count, &bytes);
+    parse_limits(parser, routine);
+    ptx_expect_symbol(parser, ';');
+    return parser->module->error[0] ? NULL : routine;
+}
+
+static ptx_routine *known_routine(ptx_parser *parser) {
+    ptx_token token = ptx_expect_name(parser, "a function");
+    ptx_name *name = token.kind == PTX_TOKEN_NAME
+                         ? ptx_scope_here(parser->scope, token.text, token.length)
+                         : NULL;
+    if (name && name->kind == PTX_NAME_ROUTINE) return name->routine;
+    ptx_parser_fail(parser, token.line, "'%.*s' is no function", (int)token.length, token.text);
+    return NULL;
+}
+
+/* `.alias other_name, function;` */
+static void parse_alias(ptx_parser *parser) {
+    uint32_t line = parser->token.line;
+    ptx_routine *alias = known_routine(parser);
+    ptx_expect_symbol(parser, ',');
+    ptx_routine *routine = known_routine(parser);
+    ptx_expect_symbol(parser, ';');
+    if (!alias || !routine) return;
+    if (alias->has_body || !routine->has_body || alias->is_entry || routine->is_entry)
+        ptx_parser_fail(parser, line, "an alias is of a function with a body, and has none");
+    else alias->alias_of = routine;
+}
+
 static void parse_module_variable(ptx_parser *parser, ptx_space space, bool external) {
     ptx_variable *variable;
     do {
@@ -305,6 +341,8 @@ static void parse_directive(ptx_parser *parser) {
     } else if (ptx_space_from_name(&name, &space) && space != PTX_SPACE_PARAM &&
                space != PTX_SPACE_LOCAL) {
         parse_module_variable(parser, space, external);
+    } else if (ptx_token_is(&name, "alias")) {
+        parse_alias(parser);
     } else if (ptx_token_is(&name, "file") || ptx_token_is(&name, "loc")) {
         skip_line(parser, name.line);
     } else if (ptx_token_is(&name, "section")) {

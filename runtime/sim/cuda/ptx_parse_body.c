@@ -102,6 +102,48 @@ static void parse_label_targets(ptx_parser *parser, ptx_label *list) {
     if (list->targets) memcpy(list->targets, targets, count * sizeof *targets);
 }
 
+/* `.calltargets f, g;` */
+static void parse_call_targets(ptx_parser *parser, ptx_label *list) {
+    ptx_routine *routines[MOST_ELEMENTS];
+    uint32_t count = 0;
+    do {
+        uint32_t reg;
+        ptx_token token = ptx_expect_name(parser, "a function");
+        ptx_name *name = token.kind == PTX_TOKEN_NAME
+                             ? ptx_scope_find(parser->scope, token.text, token.length, &reg)
+                             : NULL;
+        if (!name || name->kind != PTX_NAME_ROUTINE || count == MOST_ELEMENTS) {
+            ptx_parser_fail(parser, token.line, "bad list of functions");
+            return;
+        }
+        routines[count++] = name->routine;
+    } while (ptx_accept_symbol(parser, ','));
+    ptx_expect_symbol(parser, ';');
+    list->routines = ptx_need(parser, count * sizeof(ptx_routine *));
+    list->routine_count = list->routines ? count : 0;
+    if (list->routines) memcpy(list->routines, routines, count * sizeof(ptx_routine *));
+}
+
+/* What a label may stand for instead of a place: a list of targets, a type of functions. */
+static void parse_list_directive(ptx_parser *parser, ptx_label *label) {
+    if (!ptx_peek_symbol(parser, '.')) return;
+    ptx_lexer before = parser->lexer;
+    ptx_token dot = parser->token;
+    ptx_take(parser);
+    ptx_token name = parser->token;
+    bool branches = ptx_token_is(&name, "branchtargets"), calls = ptx_token_is(&name, "calltargets");
+    bool prototype = ptx_token_is(&name, "callprototype");
+    if (!branches && !calls && !prototype) {
+        parser->lexer = before;
+        parser->token = dot;
+        return;
+    }
+    ptx_take(parser);
+    if (branches) parse_label_targets(parser, label);
+    else if (calls) parse_call_targets(parser, label);
+    else label->prototype = ptx_parse_prototype(parser);
+}
+
 static void define_label(ptx_parser *parser, const ptx_token *token) {
     ptx_name *here = ptx_scope_here(parser->scope, token->text, token->length);
     if (!here) { /* the same name further out is another label */
@@ -119,18 +161,7 @@ static void define_label(ptx_parser *parser, const ptx_token *token) {
     }
     here->label->defined = true;
     here->label->at = (uint32_t)parser->routine->statement_count;
-    if (ptx_peek_symbol(parser, '.')) {
-        ptx_lexer before = parser->lexer;
-        ptx_token dot = parser->token;
-        ptx_take(parser);
-        if (ptx_peek_name(parser, "branchtargets")) {
-            ptx_take(parser);
-            parse_label_targets(parser, here->label);
-        } else {
-            parser->lexer = before;
-            parser->token = dot;
-        }
-    }
+    parse_list_directive(parser, here->label);
 }
 
 /* ---- operands ---- */

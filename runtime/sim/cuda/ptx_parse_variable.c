@@ -174,14 +174,16 @@ static void parse_initialiser(ptx_parser *parser, ptx_variable *variable, ptx_ty
 
 static ptx_variable *make_variable(ptx_parser *parser, const ptx_token *name, ptx_space space) {
     ptx_variable *variable = ptx_need(parser, sizeof *variable);
-    ptx_name *entry = ptx_scope_add(&parser->module->arena, parser->scope, name->text, name->length,
-                                    PTX_NAME_VARIABLE);
-    if (!variable || !entry) {
+    bool nameless = ptx_token_is(name, "_"); /* of a prototype */
+    ptx_name *entry = nameless ? NULL
+                               : ptx_scope_add(&parser->module->arena, parser->scope, name->text,
+                                               name->length, PTX_NAME_VARIABLE);
+    if (!variable || (!entry && !nameless)) {
         ptx_parser_fail(parser, name->line, "'%.*s' is declared twice", (int)name->length,
                         name->text);
         return NULL;
     }
-    entry->variable = variable;
+    if (entry) entry->variable = variable;
     variable->name = ptx_copy_token(parser, name);
     variable->line = name->line;
     /* A .param variable inside a routine carries arguments of its calls: memory of the thread. */

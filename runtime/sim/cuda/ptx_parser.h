@@ -43,6 +43,9 @@ ptx_variable *ptx_parse_variable(ptx_parser *parser, ptx_space space, bool exter
                                  bool parameter);
 bool ptx_space_from_name(const ptx_token *token, ptx_space *space);
 
+/* ptx_parse.c: what follows `.callprototype`, up to the `;`. NULL after an error. */
+ptx_routine *ptx_parse_prototype(ptx_parser *parser);
+
 /* ptx_parse_body.c: from after `{` to the matching `}`. */
 void ptx_parse_body(ptx_parser *parser, ptx_routine *routine);
 

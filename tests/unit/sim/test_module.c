@@ -79,12 +79,23 @@ static void test_instruction_errors(void **state) {
 
 static void test_call_errors(void **state) {
     (void)state;
+    refuse(PTX_HEADER ".extern .func (.param .b32 r) other(.param .b64 a, .param .b64 b);\n.entry k() {\n"
+                      ".param .b64 a; .param .b32 r;\ncall.uni (r), other, (a, a);\nret; }",
+           "line 7: calls 'other', which nothing here defines");
     refuse(PTX_HEADER ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n.entry k() {\n"
-                      ".param .b64 a; .param .b32 r;\ncall.uni (r), vprintf, (a, a);\nret; }",
-           "line 7: calls 'vprintf', which nothing here defines");
-    refuse(PTX_HEADER ".func f() { call f; ret; }\n.entry k() { call f; ret; }", "recursion is not supported ('f')");
+                      ".param .b64 a; .param .b32 r;\ncall.uni (r), vprintf, (a);\nret; }",
+           "line 7: a call of 'vprintf' with other arguments");
+    refuse(PTX_HEADER ".func f(.param .b32 x) { call f; ret; }\n.entry k() { .param .b32 x; call f, (x); ret; }", "other arguments");
+    refuse(PTX_HEADER ".func f() { .reg .b128 %q; call f; ret; }\n.entry k() { call f; ret; }", "128-bit registers");
+    refuse(PTX_HEADER ".func f() { ret; }\n.alias g, f;\n.entry k() { ret; }", "'g' is no function");
+    refuse(PTX_HEADER ".func f();\n.func g();\n.alias g, f;\n.entry k() { ret; }", "an alias is of a function with a body");
+    refuse(PTX_HEADER ".entry k() { .reg .b64 %d<2>; P: .callprototype _ (.param .b32 x; call %d1, P; ret; }", "expected ')'");
+    refuse(PTX_HEADER ".entry k() { .reg .b64 %d<2>; P: .calltargets k2; call %d1, P; ret; }", "bad list of functions");
+    refuse(PTX_HEADER ".entry k() { .reg .b64 %d<2>; P: .callprototype _ (); bra P; ret; }", "not the kind of label");
+    refuse(PTX_HEADER ".entry k() { .reg .b32 %r<2>; alloca.u32 %r1, 16, 3; ret; }", "no alignment");
+    refuse(PTX_HEADER ".entry k() { .reg .b32 %r<2>; alloca.s32 %r1, 16; ret; }", ".u32 or .u64 is needed");
     refuse(PTX_HEADER ".func f(.param .b32 x) { ret; }\n.entry k() { call f; ret; }", "wrong number of arguments");
-    refuse(PTX_HEADER ".entry k() { .reg .b64 %d<2>; call %d1; ret; }", "calls through pointers");
+    refuse(PTX_HEADER ".entry k() { .reg .b64 %d<2>; call %d1; ret; }", "needs a .callprototype or .calltargets");
 }
 
 static void test_versions_and_targets(void **state) {
