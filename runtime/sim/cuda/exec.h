@@ -206,9 +206,6 @@ typedef struct kcsim_report {
 } kcsim_report;
 
 void kcsim_report_lanes(kcsim_warp *warp, const kcsim_insn *insn, const kcsim_report *report);
-/* Ends the launch: a trap, or what else `word` says. Only the first is remembered. */
-void kcsim_stop(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, const char *word,
-                const char *text);
 /* Lanes of `mask` whose `ref` is undefined, after reporting them as `what` ("address"). */
 uint32_t kcsim_report_undefined(kcsim_warp *warp, const kcsim_insn *insn, kcsim_ref ref,
                                 uint32_t mask, const char *what);
@@ -249,7 +246,9 @@ void kcsim_do_reduce(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_map_address(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_block_rank(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_mbarrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
-void kcsim_do_system(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask); /* exec_system.c */
+/* exec_system.c */
+void kcsim_do_system(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_trap(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_elect(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 
 void kcsim_do_load_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);

@@ -36,17 +36,3 @@ uint32_t kcsim_report_undefined(kcsim_warp *warp, const kcsim_insn *insn, kcsim_
     kcsim_report_lanes(warp, insn, &report);
     return bad;
 }
-
-void kcsim_stop(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, const char *word,
-                const char *text) {
-    kcsim_block *block = warp->block;
-    unsigned lane = (unsigned)__builtin_ctz(mask);
-    block->trapped = true;
-    block->worker->faulted = true;
-    if (block->worker->fault[0]) return;
-    snprintf(block->worker->fault, sizeof block->worker->fault,
-             "%s in kernel %.60s, line %u (%.60s), block %u,%u,%u thread %u,%u,%u%s%.100s", word,
-             block->launch->function->name, insn->line, insn->source->text, block->id[0],
-             block->id[1], block->id[2], warp->tid[0][lane], warp->tid[1][lane],
-             warp->tid[2][lane], text[0] ? ": " : "", text);
-}

@@ -1,4 +1,5 @@
-/* Calls that the driver's own code answers on hardware: printf, failed assertions, the heap.
+/* Calls that the driver's own code answers on hardware: printf, failed assertions, the heap; and
+ * traps.
  *
  * Arguments lie in the thread's local memory, where calls put them. What is printed is collected
  * and handed out when the launch ends; kernels with such calls run on one host thread, so that its
@@ -29,6 +30,33 @@ static void complain(const caller *who, kcsim_finding_kind kind, const char *spa
                            .size = 1,
                            .other = text};
     kcsim_report_lanes(who->warp, who->insn, &report);
+}
+
+/* ---- what ends a launch ----------------------------------------------------------------------- */
+
+/* Only the first is remembered. */
+static void stop(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, const char *word,
+                 const char *text) {
+    kcsim_block *block = warp->block;
+    unsigned lane = (unsigned)__builtin_ctz(mask);
+    block->trapped = true;
+    block->worker->faulted = true;
+    if (block->worker->fault[0]) return;
+    snprintf(block->worker->fault, sizeof block->worker->fault,
+             "%s in kernel %.60s, line %u (%.60s), block %u,%u,%u thread %u,%u,%u%s%.100s", word,
+             block->launch->function->name, insn->line, insn->source->text, block->id[0],
+             block->id[1], block->id[2], warp->tid[0][lane], warp->tid[1][lane],
+             warp->tid[2][lane], text[0] ? ": " : "", text);
+}
+
+static const char *trap_reason(const kcsim_insn *insn) {
+    return insn->imm == KCSIM_TRAP_POINTER ? "the pointer is to no function of this type"
+           : insn->imm == KCSIM_TRAP_STACK ? "the stack of the thread is used up"
+                                           : "";
+}
+
+void kcsim_do_trap(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    stop(warp, insn, mask, "trap", trap_reason(insn));
 }
 
 /* ---- memory, one thread's view --------------------------------------------------------------- */
@@ -226,7 +254,7 @@ static void report_assertion(const caller *who) {
     unsigned line = (unsigned)argument(who, 2, 4);
     snprintf(text, sizeof text, "`%.100s` failed at %.60s:%u", message ? message : "?",
              file ? file : "?", line);
-    kcsim_stop(who->warp, who->insn, 1u << who->lane, "assert", text);
+    stop(who->warp, who->insn, 1u << who->lane, "assert", text);
     kcsim_text_add(&block->worker->complained,
                    "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
                    file ? file : "?", line, function ? function : "?", block->id[0], block->id[1],

@@ -65,12 +65,6 @@ static void do_active_mask(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
     kcsim_set_defined(warp, insn->d, mask, UINT32_MAX);
 }
 
-static const char *trap_reason(const kcsim_insn *insn) {
-    return insn->imm == KCSIM_TRAP_POINTER ? "the pointer is to no function of this type"
-           : insn->imm == KCSIM_TRAP_STACK ? "the stack of the thread is used up"
-                                           : "";
-}
-
 /* Instructions that change which lanes run. Everything else falls through to the next one. */
 static void do_control(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     switch (insn->kind) {
@@ -78,7 +72,7 @@ static void do_control(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
     case KCSIM_DO_BRANCH_INDEX: kcsim_warp_branch_index(warp, insn, mask); break;
     case KCSIM_DO_EXIT: kcsim_warp_exit(warp, mask); break;
     case KCSIM_DO_BARRIER: kcsim_warp_barrier(warp, insn, mask); break;
-    case KCSIM_DO_TRAP: kcsim_stop(warp, insn, mask, "trap", trap_reason(insn)); break;
+    case KCSIM_DO_TRAP: kcsim_do_trap(warp, insn, mask); break;
     case KCSIM_DO_CLUSTER_BARRIER: kcsim_warp_cluster_barrier(warp, insn, mask); break;
     case KCSIM_DO_REGISTERS:
         if (kcsim_warp_registers(warp, insn, mask)) warp->pc++;

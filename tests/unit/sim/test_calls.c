@@ -161,7 +161,7 @@ static void alloca_ends_with_the_stack(void **state) {
     PTX_HEADER ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"            \
                ".global .align 1 .b8 text[64] = {" format "};\n"                                   \
                ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n" PTX_REGISTERS             \
-               ".local .align 8 .b8 room[32];\n.param .b64 f;\n.param .b64 a;\n.param .b32 r;\n"   \
+               ".local .align 16 .b8 room[32];\n.param .b64 f;\n.param .b64 a;\n.param .b32 r;\n"   \
                "ld.param.u64 %d0, [out];\nmov.u32 %r0, %tid.x;\n"                                  \
                "mul.wide.u32 %d4, %r0, 4;\nadd.s64 %d2, %d0, %d4;\n" stores                        \
                "mov.u64 %d5, " pointer ";\ncvta.global.u64 %d5, %d5;\nmov.u64 %d6, room;\n"        \
@@ -196,10 +196,48 @@ static void printf_looks_at_its_arguments(void **state) {
     assert_non_null(strstr(kcsim_last_fault(test.machine), "out_of_bounds"));
     assert_non_null(strstr(kcsim_last_fault(test.machine), "no string is there"));
     machine_close(&test);
+    test = open_module(PRINT("37,108,100, 37,108,100, 37,108,100, 37,108,100, 37,108,100, 37,108,100, 37,108,100, 37,108,100, 37,108,100, 0",
+                             "", "text")); /* nine longs are more than the thread has memory */
+    assert_int_equal(machine_launch(&test, 1, 1, 0), KCSIM_FAULT);
+    char *json = kcsim_findings_json(test.machine);
+    assert_non_null(strstr(json, "an argument of printf cannot be read"));
+    free(json);
+    machine_close(&test);
     test = open_module(PRINT("0", "", "0"));
     assert_int_equal(machine_launch(&test, 1, 1, 0), KCSIM_OK);
     assert_int_equal(*(int32_t *)kcsim_mem_host(test.machine, test.out, 4), -1);
     machine_close(&test);
+}
+
+#define HEAP(body)                                                                                 \
+    PTX_HEADER ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"                            \
+               ".extern .func free(.param .b64 p);\n"                                              \
+               ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n" PTX_REGISTERS             \
+               ".param .b64 n;\n.param .b64 p;\nld.param.u64 %d0, [out];\nmov.u64 %d1, 64;\n"      \
+               "st.param.b64 [n], %d1;\ncall.uni (p), malloc, (n);\nld.param.b64 %d2, [p];\n" body \
+               "ret;\n}\n"
+
+static void the_heap_has_bounds(void **state) {
+    (void)state;
+    static const struct {
+        const char *ptx, *fault;
+    } cases[] = {
+        {HEAP("st.global.u32 [%d2+60], 1;\ncall.uni free, (p);\n"), NULL},
+        {HEAP("st.global.u32 [%d2+64], 1;\n"), "out_of_bounds"},
+        {HEAP("call.uni free, (p);\nst.global.u32 [%d2], 1;\n"), "in memory that was freed"},
+        {HEAP("call.uni free, (p);\ncall.uni free, (p);\n"), "gave back already"},
+        {HEAP("ld.global.u32 %r1, [%d2];\nst.global.u32 [%d0], %r1;\n"), "uninitialized"},
+        {HEAP("mov.u64 %d1, 9000000;\nst.param.b64 [n], %d1;\ncall.uni (p), malloc, (n);\n" /* more than there is */
+              "ld.param.b64 %d2, [p];\nsetp.eq.u64 %p1, %d2, 0;\n@%p1 trap;\n"),
+         "trap"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        machine_test test = open_module(cases[i].ptx);
+        kcsim_status status = machine_launch(&test, 1, 1, 0);
+        assert_int_equal(status, cases[i].fault ? KCSIM_FAULT : KCSIM_OK);
+        if (cases[i].fault) assert_non_null(strstr(kcsim_last_fault(test.machine), cases[i].fault));
+        machine_close(&test);
+    }
 }
 
 /* Blocks print in their order, however many host threads there are. */
@@ -245,6 +283,7 @@ int main(void) {
         cmocka_unit_test(alloca_ends_with_the_stack),
         cmocka_unit_test(printf_prints),
         cmocka_unit_test(printf_looks_at_its_arguments),
+        cmocka_unit_test(the_heap_has_bounds),
         cmocka_unit_test(printf_repeats),
         cmocka_unit_test(assertions_end_the_launch),
     };
