@@ -147,6 +147,7 @@ typedef struct kcsim_worker {
     uint64_t *executed; /* warp instructions, by pc */
     uint64_t thread_instructions;
     uint32_t *near; /* by pc: the allocation that the last access hit */
+    struct kcsim_wgmma_plan *plans; /* wgmma.h; NULL: the kernel has none */
     kcsim_counts counts;
     kcsim_finding_set findings;
     kcsim_conflict_list conflicts;

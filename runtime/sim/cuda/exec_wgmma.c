@@ -1,20 +1,4 @@
-/* wgmma.mma_async: one warp's 16 rows of D = A * B + D.
- *
- * A matrix in shared memory is told by a descriptor (PTX ISA, "Matrix Descriptor"): bits 0-13 the
- * start address, 16-29 the leading dimension byte offset, 32-45 the stride dimension byte offset,
- * all of them in units of 16 bytes; 49-51 the base offset; 62-63 the swizzle: 0 none, 1 of 128
- * bytes, 2 of 64, 3 of 32. A line is as long as the swizzle (16 bytes without one), eight lines are
- * a core. K is 32 bytes, `outer` is m or n; P elements are 16 bytes, W pieces of 16 bytes a line:
- *
- *     K contiguous      lines are outer = 0..7, stride offset to the next eight;
- *                       bytes 16-31 of K follow, without swizzle a leading offset away
- *     outer contiguous  lines are k = 0..7; a line holds W * P of outer.
- *                       Swizzled: leading offset to the next W * P of outer, stride to the
- *                       next 8 k. Without: stride offset to the next P of outer, leading to
- *                       the next 8 k
- *
- * Swizzling exchanges pieces of a line: bits 4.. of the address are xored with bits 7.., as many as
- * the swizzle has; the base offset is taken off those first. */
+/* wgmma.mma_async: one warp's 16 rows of D = A * B + D. wgmma_plan.c says where they lie. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,84 +6,31 @@
 #include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/wgmma.h"
 
-#define PIECE 16u
-#define MOST_PIECES 512u                           /* 256 rows or columns of 32 bytes */
-#define SHARED_WORDS ((256u << 10) / PIECE / 64u) /* a bit a piece of all shared memory */
+#define PIECE KCSIM_WGMMA_PIECE
 
 typedef struct matrix {
     kcsim_warp *warp;
     const kcsim_insn *insn;
-    uint32_t mask, start, leading, stride, base, pieces; /* of a line */
-    bool is_transposed, holes;                           /* holes: some byte is undefined */
+    const kcsim_wgmma_plan *plan;
+    uint32_t mask, start;
+    bool is_transposed, holes; /* holes: some byte is undefined */
     uint32_t racing, racing_at;
     kcsim_racer other;
     uint32_t copied, copied_at;
-    /* K contiguous: piece k of `outer` at 2 * outer + k; else piece `outer` of line k at
-     * across * k + outer. */
-    uint32_t across;
-    uint32_t addresses[MOST_PIECES];
 } matrix;
 
-static void open_matrix(matrix *at, kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
-                        kcsim_ref ref, bool transposed) {
-    static const uint8_t pieces[] = {1, 8, 4, 2};
-    const uint64_t *values = kcsim_at(warp, ref);
-    uint64_t bits = values[__builtin_ctz(mask)];
-    kcsim_report_undefined(warp, insn, ref, mask, "the matrix descriptor was never written");
-    kcsim_report report = {.kind = KCSIM_FINDING_BARRIER_DIVERGENCE,
-                           .space = "warp",
-                           .other = "the lanes name different matrices"};
-    for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
-        if (mask >> lane & 1 && values[lane] != bits) report.lanes |= 1u << lane;
-    if (report.lanes) kcsim_report_lanes(warp, insn, &report);
-    at->warp = warp;
-    at->insn = insn;
-    at->mask = mask;
-    at->start = (uint32_t)(bits & 0x3fff) << 4;
-    at->leading = (uint32_t)(bits >> 16 & 0x3fff) << 4;
-    at->stride = (uint32_t)(bits >> 32 & 0x3fff) << 4;
-    at->base = (uint32_t)(bits >> 49 & 7);
-    at->pieces = pieces[bits >> 62];
-    at->is_transposed = transposed;
-    at->holes = false;
-    at->racing = at->copied = 0;
+static bool is_inside(const matrix *at, uint32_t number) {
+    return at->start + at->plan->addresses[number] + PIECE <=
+           at->warp->block->launch->shared_bytes;
 }
 
-static inline uint32_t swizzled(const matrix *at, uint32_t offset) {
-    uint32_t address = at->start + offset;
-    return address ^ ((((address >> 7) - at->base) & (at->pieces - 1)) << 4);
-}
-
-/* Addresses of the two pieces of each of `rows` rows. */
-static uint32_t place_rows(matrix *at, uint32_t first, uint32_t rows) {
-    uint32_t line = at->pieces * PIECE, second = at->pieces == 1 ? at->leading : PIECE;
-    for (uint32_t i = 0; i < rows; i++) {
-        uint32_t offset = (first + i) % 8 * line + (first + i) / 8 * at->stride;
-        at->addresses[2 * i] = swizzled(at, offset);
-        at->addresses[2 * i + 1] = swizzled(at, offset + second);
-    }
-    return 2 * rows;
-}
-
-/* Of each of k lines those of `across` pieces. */
-static uint32_t place_lines(matrix *at, uint32_t first, uint32_t k) {
-    uint32_t shift = (uint32_t)__builtin_ctz(at->pieces), line = at->pieces * PIECE, count = 0;
-    for (uint32_t i = 0; i < k; i++)
-        for (uint32_t piece = first; piece < first + at->across; piece++) {
-            uint32_t offset =
-                at->pieces == 1
-                    ? piece * at->stride + i % 8 * PIECE + i / 8 * at->leading
-                    : piece % at->pieces * PIECE + (piece >> shift) * at->leading + i % 8 * line +
-                          i / 8 * at->stride;
-            at->addresses[count++] = swizzled(at, offset);
-        }
-    return count;
-}
-
-static void tell_outside(const matrix *at, uint32_t address) {
+static void tell_outside(const matrix *at) {
     uint64_t addresses[KCSIM_LANES];
+    uint32_t first = 0;
+    while (is_inside(at, first))
+        first++;
     for (uint32_t i = 0; i < KCSIM_LANES; i++)
-        addresses[i] = address;
+        addresses[i] = at->start + at->plan->addresses[first];
     kcsim_report report = {.kind = KCSIM_FINDING_OUT_OF_BOUNDS,
                            .lanes = at->mask,
                            .space = "shared",
@@ -142,57 +73,46 @@ static void note_run(matrix *at, uint32_t address, uint32_t size) {
     at->holes |= !is_defined(at, address, size);
 }
 
-/* The first piece of [from, end) that is in the set, or is not; `end` when there is none. */
-static uint32_t next_piece(const uint64_t *set, uint32_t from, uint32_t end, bool is_in) {
-    while (from < end) {
-        uint64_t word = (is_in ? set[from / 64] : ~set[from / 64]) >> from % 64;
-        if (word) {
-            from += (uint32_t)__builtin_ctzll(word);
-            return from < end ? from : end;
-        }
-        from = (from / 64 + 1) * 64;
-    }
-    return end;
+/* The descriptor: the first lane's. */
+static uint64_t descriptor(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
+                           kcsim_ref ref) {
+    const uint64_t *values = kcsim_at(warp, ref);
+    uint64_t bits = values[__builtin_ctz(mask)];
+    kcsim_report_undefined(warp, insn, ref, mask, "the matrix descriptor was never written");
+    kcsim_report report = {.kind = KCSIM_FINDING_BARRIER_DIVERGENCE,
+                           .space = "warp",
+                           .other = "the lanes name different matrices"};
+    for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
+        if (mask >> lane & 1 && values[lane] != bits) report.lanes |= 1u << lane;
+    if (report.lanes) kcsim_report_lanes(warp, insn, &report);
+    return bits;
 }
 
-/* Where the pieces of rows `first` .. are, and a note of each run of neighbours. */
-static void survey(matrix *at, ptx_type type, uint32_t first, uint32_t rows, uint32_t k) {
-    uint64_t set[SHARED_WORDS];
-    uint64_t end = at->warp->block->launch->shared_bytes, outside = 0;
-    uint32_t each = 128 / ptx_types[type].bits, low = UINT32_MAX, high = 0;
-    at->across = rows / each;
-    uint32_t count =
-        at->is_transposed ? place_lines(at, first / each, k) : place_rows(at, first, rows);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t address = at->addresses[i];
-        if (address + PIECE > end) {
-            outside = outside ? outside : address;
-        } else {
-            low = address < low ? address : low;
-            high = address > high ? address : high;
-        }
+/* Rows `first` .. ; lines: of K, when that is not contiguous, else 0. */
+static matrix open_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, kcsim_ref ref,
+                          uint32_t first, uint32_t rows, uint32_t lines) {
+    uint64_t bits = descriptor(warp, insn, mask, ref);
+    kcsim_wgmma_plan *plans = warp->block->worker->plans;
+    uint32_t end = (uint32_t)warp->block->launch->shared_bytes;
+    matrix at = {.warp = warp,
+                 .insn = insn,
+                 .mask = mask,
+                 .start = ((uint32_t)(bits & 0x3fff) << 4) & ~1023u,
+                 .plan = kcsim_wgmma_plan_of(plans, bits, first, rows, lines),
+                 .is_transposed = lines != 0};
+    if (at.start + at.plan->end > end) tell_outside(&at);
+    for (uint32_t i = 0; i < at.plan->run_count; i++) {
+        uint32_t from = at.start + at.plan->runs[i].at, size = at.plan->runs[i].size;
+        if (from < end) note_run(&at, from, size < end - from ? size : (end - from) / PIECE * PIECE);
     }
-    if (outside) tell_outside(at, (uint32_t)outside);
-    if (low > high) return;
-    uint32_t from = low / PIECE / 64 * 64, to = high / PIECE + 1;
-    memset(set, 0, ((to - from) / 64 + 1) * sizeof *set);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t piece = at->addresses[i] / PIECE - from;
-        if (at->addresses[i] + PIECE <= end) set[piece / 64] |= (uint64_t)1 << piece % 64;
-    }
-    for (uint32_t piece = 0, last; piece < to - from; piece = last) {
-        piece = next_piece(set, piece, to - from, true);
-        last = next_piece(set, piece, to - from, false);
-        if (piece < last) note_run(at, (from + piece) * PIECE, (last - piece) * PIECE);
-    }
+    return at;
 }
 
 /* Zeros where it is outside. */
 static const uint8_t *piece_at(const matrix *at, uint32_t number) {
     static const uint8_t zeros[PIECE];
-    uint32_t address = at->addresses[number];
-    bool inside = address + PIECE <= at->warp->block->launch->shared_bytes;
-    return inside ? at->warp->block->shared + address : zeros;
+    if (!is_inside(at, number)) return zeros;
+    return at->warp->block->shared + at->start + at->plan->addresses[number];
 }
 
 static void close_matrix(const matrix *at) {
@@ -215,23 +135,21 @@ static void close_matrix(const matrix *at) {
 }
 
 static bool piece_is_defined(const matrix *at, uint32_t number) {
-    uint32_t address = at->addresses[number];
-    bool inside = address + PIECE <= at->warp->block->launch->shared_bytes;
-    return !inside || is_defined(at, address, PIECE);
+    return !is_inside(at, number) ||
+           is_defined(at, at->start + at->plan->addresses[number], PIECE);
 }
 
 /* Rows, a bit each, of which a byte is undefined. */
-static uint32_t undefined_rows(const matrix *at, ptx_type type, uint32_t first, uint32_t count,
-                               uint32_t k) {
-    uint32_t each = 128 / ptx_types[type].bits, undefined = 0;
+static uint32_t undefined_rows(const matrix *at, uint32_t first, uint32_t count) {
+    uint32_t undefined = 0;
     if (!at->holes) return 0;
     for (uint32_t row = 0; !at->is_transposed && row < count; row++)
         for (uint32_t piece = 0; piece < 2; piece++)
             if (!piece_is_defined(at, 2 * (first + row) + piece)) undefined |= 1u << row;
-    for (uint32_t i = 0; at->is_transposed && i < k; i++)
-        for (uint32_t row = 0; row < count; row += each)
-            if (!piece_is_defined(at, at->across * i + (first + row) / each))
-                undefined |= ((1u << each) - 1) << row;
+    for (uint32_t i = 0; at->is_transposed && i < at->plan->key.lines; i++)
+        for (uint32_t row = 0; row < count; row += 8)
+            if (!piece_is_defined(at, at->plan->across * i + (first + row) / 8))
+                undefined |= 0xffu << row;
     return undefined;
 }
 
@@ -240,30 +158,28 @@ static uint32_t elements_of_piece(ptx_type type) {
 }
 
 /* A's 16 rows. */
-static void take_rows(const matrix *at, kcsim_tile *tile, ptx_type type, uint32_t k) {
+static void take_rows(const matrix *at, kcsim_tile *tile, ptx_type type) {
     uint32_t each = elements_of_piece(type);
     for (uint32_t i = 0; !at->is_transposed && i < 32; i++)
         kcsim_elements(type, piece_at(at, i), each, tile->a[i / 2] + i % 2 * each);
-    for (uint32_t i = 0; at->is_transposed && i < k; i++)
-        for (uint32_t row = 0; row < 16; row += each) {
-            double values[8];
-            kcsim_elements(type, piece_at(at, at->across * i + row / each), each, values);
-            for (uint32_t n = 0; n < each; n++)
-                tile->a[row + n][i] = values[n];
-        }
-    tile->row_undefined = undefined_rows(at, type, 0, 16, k);
+    for (uint32_t i = 0; at->is_transposed && i < 2 * at->plan->key.lines; i++) {
+        double values[8];
+        kcsim_elements(type, piece_at(at, i), 8, values);
+        for (uint32_t n = 0; n < 8; n++)
+            tile->a[i % 2 * 8 + n][i / 2] = values[n];
+    }
+    tile->row_undefined = undefined_rows(at, 0, 16);
 }
 
 /* Eight columns of B. */
-static void take_columns(const matrix *at, kcsim_tile *tile, ptx_type type, uint32_t first,
-                         uint32_t k) {
+static void take_columns(const matrix *at, kcsim_tile *tile, ptx_type type, uint32_t first) {
     const uint8_t *rows[2][8];
     for (uint32_t i = 0; !at->is_transposed && i < 16; i++)
         rows[i / 8][i % 8] = piece_at(at, 2 * (first + i % 8) + i / 8);
     if (!at->is_transposed) kcsim_tile_take_columns(tile, type, rows);
-    for (uint32_t i = 0; at->is_transposed && i < k; i++)
-        kcsim_elements(type, piece_at(at, at->across * i + first / 8), 8, tile->b[i]);
-    tile->column_undefined = undefined_rows(at, type, first, 8, k);
+    for (uint32_t i = 0; at->is_transposed && i < at->plan->key.lines; i++)
+        kcsim_elements(type, piece_at(at, at->plan->across * i + first / 8), 8, tile->b[i]);
+    tile->column_undefined = undefined_rows(at, first, 8);
 }
 
 static void take_a(kcsim_tile *tile, kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
@@ -272,10 +188,9 @@ static void take_a(kcsim_tile *tile, kcsim_warp *warp, const kcsim_insn *insn, u
     if (form->a_registers) {
         kcsim_tile_take_a(tile, warp, form->a, insn->list + form->d_registers, 4, true);
     } else {
-        matrix a;
-        open_matrix(&a, warp, insn, mask, insn->a, form->a_transposed);
-        survey(&a, form->a, 16 * (warp->index % 4), 16, k);
-        take_rows(&a, tile, form->a, k);
+        matrix a = open_matrix(warp, insn, mask, insn->a, 16 * (warp->index % 4), 16,
+                               form->a_transposed ? k : 0);
+        take_rows(&a, tile, form->a);
         close_matrix(&a);
     }
     for (uint32_t row = 0; form->negative && row < 16; row++)
@@ -316,12 +231,10 @@ void kcsim_do_wgmma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     bool accumulate = adds(warp, insn, mask);
     tile.row_undefined = 0;
     take_a(&tile, warp, insn, mask);
-    matrix b;
-    open_matrix(&b, warp, insn, mask, insn->b, form->b_transposed);
-    survey(&b, form->b, 0, form->n, k);
+    matrix b = open_matrix(warp, insn, mask, insn->b, 0, form->n, form->b_transposed ? k : 0);
     for (uint32_t n = 0; n < form->n; n += 8) {
         const kcsim_ref *d = insn->list + n / 8 * registers;
-        take_columns(&b, &tile, form->b, n, k);
+        take_columns(&b, &tile, form->b, n);
         start_sum(&tile, warp, form->d, d, registers, accumulate);
         if (form->a == PTX_B1) kcsim_tile_count(&tile, 16, k, false);
         else kcsim_tile_multiply(&tile, 16, k, false);

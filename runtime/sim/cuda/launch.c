@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/cuda/exec.h"
+#include "runtime/sim/cuda/wgmma.h"
 
 #define TURN ((uint64_t)1 << 15) /* instructions of a block before another has its turn */
 #define ROUNDS 64u               /* turns after which one more block is begun */
@@ -140,13 +140,16 @@ static bool create_worker(kcsim_worker *worker, const kcsim_grid *grid) {
     worker->launch = grid;
     worker->executed = calloc(grid->code->insn_count + 1, sizeof *worker->executed);
     worker->near = calloc(grid->code->insn_count + 1, sizeof *worker->near);
-    worker->failed = !worker->executed || !worker->near;
+    if (grid->code->wgmma) worker->plans = calloc(KCSIM_WGMMA_PLANS, sizeof *worker->plans);
+    worker->failed =
+        !worker->executed || !worker->near || (grid->code->wgmma && !worker->plans);
     return !worker->failed;
 }
 
 static void destroy_worker(kcsim_worker *worker) {
     free(worker->executed);
     free(worker->near);
+    free(worker->plans);
     kcsim_finding_clear(&worker->findings);
     free(worker->conflicts.items);
     free(worker->printed.data);

@@ -41,6 +41,37 @@ void kcsim_wgmma_touch(const kcsim_access *access);
 /* The last lanes of a warp exit: have the warps of its warpgroup run the same? */
 void kcsim_wgmma_leave(kcsim_warp *warp, uint32_t mask);
 
+/* ---- where a matrix lies: wgmma_plan.c ---- */
+
+#define KCSIM_WGMMA_PIECE 16u
+#define KCSIM_WGMMA_PIECES 512u /* of 256 rows or columns of 32 bytes */
+#define KCSIM_WGMMA_PLANS 32u
+
+typedef struct kcsim_wgmma_key {
+    uint64_t bits; /* of the descriptor, the start modulo 1024 */
+    uint32_t first, rows;
+    uint32_t lines; /* of K; 0 when K is contiguous */
+} kcsim_wgmma_key;
+
+typedef struct kcsim_wgmma_run {
+    uint32_t at, size;
+} kcsim_wgmma_run;
+
+/* Of `rows` rows (of A, columns of B) from `first` on the pieces of 16 bytes. All addresses count
+ * from the start of the matrix, rounded down to 1024. */
+typedef struct kcsim_wgmma_plan {
+    kcsim_wgmma_key key;
+    uint32_t across, count, run_count, end;
+    /* K contiguous: piece k of a row at 2 * row + k; else the piece of eight rows from `row` on
+     * that line k has, at across * k + row / 8. */
+    uint32_t addresses[KCSIM_WGMMA_PIECES];
+    kcsim_wgmma_run runs[KCSIM_WGMMA_PIECES]; /* the same bytes, ascending, neighbours together */
+} kcsim_wgmma_plan;
+
+/* One of `plans`, of which there are KCSIM_WGMMA_PLANS: it is as it was, or made anew. */
+const kcsim_wgmma_plan *kcsim_wgmma_plan_of(kcsim_wgmma_plan *plans, uint64_t bits, uint32_t first,
+                                            uint32_t rows, uint32_t lines);
+
 /* ---- for exec_wgmma.c: wgmma.c keeps the books ---- */
 
 /* A product is issued: divergence, missing fences. Its registers are taken. */
