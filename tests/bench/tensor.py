@@ -42,9 +42,10 @@ def wgmma(n, types, k):
     fill = ("mov.u32 %r3, tile; shl.b32 %r4, %r0, 4; add.s32 %r4, %r4, %r3;\n" +
             "".join(f"st.shared.v4.b32 [%r4+{2048 * i}], {{%r2, %r2, %r2, %r2}};\n" for i in range(12)) +
             "fence.proxy.async.shared::cta; bar.sync 0;\n"
-            "shr.u32 %r5, %r3, 4; cvt.u64.u32 %d1, %r5; or.b64 %d1, %d1, 0x8000002000400000;\n")
+            "shr.u32 %r5, %r3, 4; cvt.u64.u32 %d1, %r5; or.b64 %d1, %d1, 0x8000002000400000;\n"
+            "add.s64 %d2, %d1, 1024;\n")
     text = ("wgmma.fence.sync.aligned;\n"
-            f"wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {registers(10, n // 2)}, %d1, %d1, 1, 1, 1, 0, 0;\n"
+            f"wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {registers(10, n // 2)}, %d2, %d1, 1, 1, 1, 0, 0;\n"
             "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n")
     return loop(fill + zeros(10, n // 2), text)
 
