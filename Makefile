@@ -115,7 +115,7 @@ UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/test/%,$(UNIT_SRC))
 unit: $(UNIT_BIN)
 
 # Passes need the tables of targets, not their code generation.
-TARGET_TABLES := $(call obj,$(wildcard targets/target.c targets/parse.c targets/list.c targets/*/*_target.c))
+TARGET_TABLES := $(call obj,$(wildcard targets/target.c targets/mma.c targets/dispatch.c targets/parse.c targets/list.c targets/*/*_target.c))
 LLVM_SYS = $(LLD_LIBS) $(LLVM_LIBS) -lstdc++
 
 define unit_folder # folder, our libraries, system libraries

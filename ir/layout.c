@@ -444,6 +444,38 @@ kc_layout kc_layout_permute(const kc_layout *from, const int *permutation) {
     return l;
 }
 
+const char *kc_layout_inside(kc_layout *out, const kc_layout *from, const kc_layout *whole) {
+    kc_layout l = *from;
+    if (from->rank != whole->rank) return "a part and the whole have one rank";
+    for (int d = 0; d < l.rank; d++) {
+        if (from->log_tile[d] > whole->log_tile[d]) return "the part is larger than the whole";
+        l.log_tile[d] = whole->log_tile[d];
+    }
+    for (int p = 0; p < KC_LAYOUT_PLACES; p++)
+        for (int i = 0; i < l.bits[p]; i++)
+            l.basis[p][i] = reflat(from, &l, from->basis[p][i], NULL, NULL);
+    *out = l;
+    return NULL;
+}
+
+const char *kc_layout_embed(kc_layout *out, const kc_layout *from, int rank, const int *dims) {
+    int shape[KC_LAYOUT_MAX_RANK];
+    if (rank < from->rank || rank > KC_LAYOUT_MAX_RANK) return "a layout has 1 to 6 dimensions";
+    for (int d = 0; d < rank; d++)
+        shape[d] = 1;
+    for (int d = 0; d < from->rank; d++)
+        shape[dims[d]] = kc_layout_extent(from, d);
+    kc_layout l = empty_layout(rank, shape, from->memory);
+    memcpy(l.bits, from->bits, sizeof l.bits);
+    for (int p = 0; p < KC_LAYOUT_PLACES; p++)
+        for (int i = 0; i < l.bits[p]; i++) {
+            l.basis[p][i] = 0;
+            for (int d = 0; d < from->rank; d++)
+                l.basis[p][i] |= part(from, from->basis[p][i], d) << shift_of(&l, dims[d]);
+        }
+    return finish(out, &l, NULL);
+}
+
 const char *kc_layout_reshape(kc_layout *out, const kc_layout *from, int rank, const int *shape) {
     const char *error = check_shape(rank, shape, NULL);
     if (error != NULL) return error;

@@ -152,6 +152,11 @@ kc_layout kc_layout_slice(const kc_layout *, int dim, bool compact);
 const char *kc_layout_expand(kc_layout *out, const kc_layout *, int dim, int extent);
 // Dimension i of the result is dimension permutation[i].
 kc_layout kc_layout_permute(const kc_layout *, const int *permutation);
+// The same threads and coordinates in a tile of the extents of `whole`, which are not smaller: where
+// a part that begins at 0 is read from. Not surjective, unless the extents are equal.
+const char *kc_layout_inside(kc_layout *out, const kc_layout *part, const kc_layout *whole);
+// Dimension i of the layout becomes dimension dims[i] of `rank`; the others have extent 1.
+const char *kc_layout_embed(kc_layout *out, const kc_layout *, int rank, const int *dims);
 // Row-major order is kept; without repetitions only.
 const char *kc_layout_reshape(kc_layout *out, const kc_layout *, int rank, const int *shape);
 
@@ -191,9 +196,31 @@ typedef struct {
 kc_layout_cost kc_layout_access_cost(const kc_layout *threads, const kc_layout *memory,
                                      int element_bytes, int banks);
 // The memory layout with the fewest wavefronts of writer and reader together, then the fewest
-// instructions. element_bytes is 1, 2, 4, 8 or 16; banks a power of two (32, or 64).
+// instructions. element_bytes is 1, 2, 4, 8 or 16; banks a power of two (32, or 64). The first
+// `kept` registers of the writer (a power of two, 16 bytes at most) lie side by side, in their
+// order, as copies that pass no register need them; 1: it does not matter.
 const char *kc_layout_choose_memory(kc_layout *out, const kc_layout *writer,
-                                    const kc_layout *reader, int element_bytes, int banks);
+                                    const kc_layout *reader, int element_bytes, int banks,
+                                    int kept);
+
+// ---- matrix loads -------------------------------------------------------------------------------
+
+// NVIDIA's ldmatrix gives each thread of a warp a word (4 bytes) of each of one, two or four 8 x 8
+// matrices of 16-bit elements. Lane l points at a row of 16 bytes: row l % 8 of matrix l / 8.
+// Register j of the result is from matrix j: lane l gets the word l % 4 of row l / 4; or, when the
+// matrix is transposed as it comes, the elements l / 4 of rows 2 * (l % 4) and 2 * (l % 4) + 1.
+// (PTX ISA, ldmatrix.)
+//
+// So a tile that shall stand in `threads` can come by ldmatrix when its first registers and lanes
+// are spread like that. *rows is then how the rows are read: each lane takes 16 bytes (its first
+// registers), and the lanes beyond the matrices that there are repeat the first. What it costs, and
+// which memory layout suits it, the functions above say of *rows as of any layout of threads.
+typedef enum { KC_MATRIX_PLAIN, KC_MATRIX_TRANSPOSED } kc_matrix_order;
+// NULL, or why it cannot be; *matrices are 1, 2 or 4 an instruction.
+const char *kc_layout_matrix_rows(kc_layout *rows, int *matrices, const kc_layout *threads,
+                                  int element_bytes, kc_matrix_order);
+// Whether `memory` holds each of the rows in one piece, so that a lane can point at it.
+bool kc_layout_rows_in(const kc_layout *rows, const kc_layout *memory, int element_bytes);
 
 // ---- text ---------------------------------------------------------------------------------------
 

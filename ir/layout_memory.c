@@ -92,6 +92,7 @@ kc_layout_cost kc_layout_access_cost(const kc_layout *threads, const kc_layout *
 typedef struct {
     const kc_layout *writer, *reader;
     int element_bytes, banks, size; // size: log2 of the tile
+    int kept;                       // first registers of the writer that come first in memory
 } problem;
 
 static bool has_register(const kc_layout *l, uint32_t v) {
@@ -253,10 +254,11 @@ static void try_vectors(const problem *p, const kc_layout *one, const kc_layout 
     enum { MOST_EXTRA = 8 };
     uint32_t registers[32], vectors[32];
     int most = log2_of(VECTOR_BYTES / p->element_bytes);
-    int common = add_registers(one, other, true, registers, 0);
+    memcpy(registers, p->writer->basis[KC_LAYOUT_REGISTER], (size_t)p->kept * sizeof registers[0]);
+    int common = add_registers(one, other, true, registers, p->kept);
     int extra = add_registers(one, other, false, registers, common) - common;
     int joined = common < most ? common : most;
-    for (int n = joined - 1; n >= 0; n--) {
+    for (int n = joined - 1; n >= p->kept; n--) {
         kc_layout candidate = with_vector(p, registers, n);
         keep_better(p, &candidate, best, chosen);
     }
@@ -272,7 +274,8 @@ static void try_vectors(const problem *p, const kc_layout *one, const kc_layout 
 }
 
 const char *kc_layout_choose_memory(kc_layout *out, const kc_layout *writer,
-                                    const kc_layout *reader, int element_bytes, int banks) {
+                                    const kc_layout *reader, int element_bytes, int banks,
+                                    int kept) {
     if (writer->memory || reader->memory) return "shared memory joins two layouts of threads";
     if (!kc_layout_same_shape(writer, reader)) return "writer and reader have one shape";
     if (!kc_layout_is_surjective(writer)) return "the writer does not hold every element";
@@ -281,7 +284,10 @@ const char *kc_layout_choose_memory(kc_layout *out, const kc_layout *writer,
     if (banks < 1 || banks > 1024 || (banks & (banks - 1)) != 0 ||
         banks * WORD_BYTES < element_bytes)
         return "the number of banks is a power of two";
-    problem p = {writer, reader, element_bytes, banks, 0};
+    if (kept < 1 || kept * element_bytes > VECTOR_BYTES ||
+        log2_of(kept) > writer->bits[KC_LAYOUT_REGISTER])
+        return "what is kept together is a vector of the writer";
+    problem p = {writer, reader, element_bytes, banks, 0, log2_of(kept)};
     for (int d = 0; d < writer->rank; d++)
         p.size += writer->log_tile[d];
     if (p.size > KC_LAYOUT_MAX_BITS) return "a tile in shared memory has at most 2^20 elements";

@@ -65,6 +65,8 @@
 
 #include <string.h>
 
+enum { SECTOR_BITS = 256, MANY = 4 };
+
 // ---- the space -----------------------------------------------------------------------------------------------------
 
 static void measure(kc_layouts *l, const kc_block *block) {
@@ -277,17 +279,37 @@ static void set_same(kc_layouts *l, kc_op *load) {
     else kc_attr_remove(load, KC_ATTR_SAME);
 }
 
-// A store of 4-bit elements writes whole bytes, so that each thread must hold pairs along the last dimension.
-static kc_context *store_context(kc_layouts *l, const kc_op *store) {
-    const kc_type *type = &kc_operand(store, 1)->type;
-    if (!kc_dtype_is_packed(type->elem)) return l->main;
-    kc_access access = kc_layouts_access(l, store);
-    if (access.vector < 2)
+// Neighbours along the dimension that the lanes of a warp reach together when each moves a vector.
+static int64_t reached(const kc_layout *layout, int dim, int64_t vector) {
+    int64_t n = vector;
+    for (int b = 0; b < layout->bits[KC_LAYOUT_LANE]; b++) {
+        uint32_t place[KC_LAYOUT_PLACES] = {[KC_LAYOUT_LANE] = 1u << b};
+        int at[KC_LAYOUT_MAX_RANK];
+        kc_layout_apply(layout, place, at);
+        if (at[dim] == n) n *= 2;
+    }
+    return n;
+}
+
+// An access of a tile that would touch sectors of memory in part, in the main context, has one of its own. A store of 4-bit
+// elements writes whole bytes, so that each thread must hold pairs along the last dimension.
+static kc_context *access_context(kc_layouts *l, const kc_op *op, const kc_type *type) {
+    kc_access access = kc_layouts_access(l, op);
+    if (type->rank == 0 || access.fast < 0) return l->main;
+    kc_layout mine = kc_layouts_project(l, &l->main->space, type);
+    int64_t run = first_run(&mine, access.fast), wanted = access.vector,
+            bits = kc_dtype_bits(type->elem),
+            whole = SECTOR_BITS / bits < type->tile[access.fast] ? SECTOR_BITS / bits
+                                                                 : type->tile[access.fast];
+    bool packed = kc_dtype_is_packed(type->elem) && op->code == KC_OP_STORE;
+    if (packed && wanted < 2)
         kc_bug("4-bit elements of %s that cannot be written in pairs",
                kc_attr_string(l->kernel, KC_ATTR_NAME, "?"));
-    kc_layout mine = kc_layouts_project(l, &l->main->space, type);
-    if (first_run(&mine, access.fast) > 1) return l->main;
-    kc_layout space = kc_layouts_coalesced(l, type->tile, access.fast, access.vector);
+    bool torn = packed && run < 2;
+    bool partial = wanted > 1 && access.elements >= MANY * l->lanes &&
+                   reached(&mine, access.fast, run < wanted ? run : wanted) < whole;
+    if (!torn && !partial) return l->main;
+    kc_layout space = kc_layouts_coalesced(l, type->tile, access.fast, wanted);
     return kc_layouts_context(l, &space);
 }
 
@@ -321,14 +343,15 @@ static void place_op(kc_layouts *l, kc_op *op) {
         kc_layouts_feed_dot(l, op);
         return;
     case KC_OP_LOAD:
-        if (context == l->main && !l->dot) context = load_context(l, op);
+        if (context == l->main)
+            context = l->dot ? access_context(l, op, &kc_result(op, 0)->type) : load_context(l, op);
         operands_in_context(l, op, context, 1, op->n_operands);
         place_results(l, op, context);
         set_vector(l, op, kc_result(op, 0));
         set_same(l, op);
         return;
     case KC_OP_STORE:
-        context = store_context(l, op);
+        context = access_context(l, op, &kc_operand(op, 1)->type);
         operands_in_context(l, op, context, 1, op->n_operands);
         set_vector(l, op, kc_operand(op, 1));
         return;

@@ -8,6 +8,7 @@
 
 #include "passes/axis_info.h"
 #include "passes/pass.h"
+#include "targets/mma.h"
 
 typedef struct {
     kc_layout space;
@@ -63,7 +64,20 @@ int kc_layouts_scanned(const kc_block *); // the dimension that the kernel scans
 kc_layout kc_layouts_warps_last(const kc_layouts *, const kc_layout_blocked_spec *space, int dim);
 void kc_layouts_split_scan(kc_layouts *, kc_op *);
 
+// ---- layout_dot.c: products; layout_fma.c and layout_mma.c say what a unit's operands look like
 kc_layout kc_layouts_accumulator(const kc_layouts *, const kc_op *dot);
 void kc_layouts_feed_dot(kc_layouts *, kc_op *);
+int kc_layouts_own_dimension(const kc_op *dot, int operand);
+
+// How a warp takes an operand from shared memory: `steps` of the contracted axis at a time.
+typedef struct {
+    int64_t steps;
+    kc_layout step, whole; // of such a part, and of all parts together
+} kc_feed;
+kc_layout kc_layouts_fma_accumulator(const kc_layouts *, const kc_op *dot);
+kc_feed kc_layouts_fma_feed(const kc_layouts *, const kc_op *dot, int operand);
+const kc_mma *kc_layouts_instruction(const kc_layouts *, const kc_op *dot); // NULL on FMA units
+kc_layout kc_layouts_mma_accumulator(const kc_layouts *, const kc_op *dot);
+kc_feed kc_layouts_mma_feed(const kc_layouts *, const kc_op *dot, int operand);
 
 #endif

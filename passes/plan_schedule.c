@@ -14,12 +14,9 @@ static bool refuse(kc_pass_context *pass, const kc_op *schedule, const char *key
 
 static bool check(kc_pass_context *pass, const kc_op *schedule) {
     const kc_target_attributes *limits = &pass->target->attributes;
-    const char *unit = kc_attr_string(schedule, KC_ATTR_UNIT, "fma"),
-               *raster = kc_attr_string(schedule, KC_ATTR_RASTER, "row");
+    const char *raster = kc_attr_string(schedule, KC_ATTR_RASTER, "row");
     int64_t warps = kc_attr_int(schedule, KC_ATTR_WARPS, 1);
     bool ok = true;
-    if (strcmp(unit, "tensor") == 0)
-        ok = refuse(pass, schedule, "unit", "tensor cores are not built yet; use unit: fma");
     if (strcmp(raster, "row") != 0 && strncmp(raster, "grouped:", 8) != 0)
         ok = refuse(
             pass, schedule, "raster",

@@ -5,6 +5,7 @@
 // two for a transposition.
 #include "passes/rows.h"
 #include "passes/tiler.h"
+#include "targets/mma.h"
 
 #include <string.h>
 
@@ -22,6 +23,9 @@ enum {
     MOST_EXTENT = 16384,
     MOST_REPETITIONS = 15,
     MOST_PRODUCTS = 16384,
+    MOST_FRAGMENT = 32, // of a tensor-core instruction along k
+    FMA_DEPTH = 16,
+    ACCUMULATORS = 128, // that a thread holds on tensor cores
 };
 
 static int64_t power_of_two_at_least(int64_t n) {
@@ -376,21 +380,75 @@ static int axis_of(const kc_tiler *t, unsigned dims) {
     return last;
 }
 
+// The tensor-core instruction for a tile of this depth, or NULL.
+static const kc_mma *instruction_for(const kc_tiler *t, int64_t depth) {
+    const kc_op *op = t->contraction;
+    return kc_mma_find(t->pass->target, kc_operand(op, 0)->type.elem, kc_result(op, 0)->type.elem,
+                       kc_attr_string(op, KC_ATTR_PRECISION, "ieee"), depth);
+}
+
+// Fragments are whole: a tile on tensor cores is no smaller than one, whatever the matrices' extents.
+static const kc_mma *choose_unit(kc_tiler *t, int64_t *tile, bool fixed_depth) {
+    const char *wish = kc_attr_string(t->kernel, KC_ATTR_UNIT, NULL);
+    const kc_mma *row = NULL;
+    if (!wish || strcmp(wish, "tensor") == 0)
+        for (int64_t depth = tile[2]; !row && depth <= MOST_FRAGMENT; depth *= 2) {
+            row = instruction_for(t, depth);
+            if (row) tile[2] = depth;
+            if (fixed_depth) break;
+        }
+    if (row && (larger(tile[0], row->m) % row->m || larger(tile[1], row->n) % row->n)) row = NULL;
+    if (!row) return NULL;
+    tile[0] = larger(tile[0], row->m);
+    tile[1] = larger(tile[1], row->n);
+    return row;
+}
+
+static bool refuse_unit(kc_tiler *t, const int64_t *tile) {
+    const char *wish = kc_attr_string(t->kernel, KC_ATTR_UNIT, "fma");
+    if (strcmp(wish, "tensor") != 0) return false;
+    const kc_op *op = t->contraction;
+    kc_report(t->pass->diag, KC_ERROR, t->kernel->loc,
+              "schedule key 'unit': %s has no tensor-core instruction for %s operands with "
+              "precision \"%s\" and a tile of [%lld, %lld, %lld]; use unit: fma or another tile",
+              t->pass->target->arch->name, kc_dtype_name(kc_operand(op, 0)->type.elem),
+              kc_attr_string(op, KC_ATTR_PRECISION, "ieee"), (long long)tile[0], (long long)tile[1],
+              (long long)tile[2]);
+    return true;
+}
+
+// Tiles that nobody wished for: [m, n, bytes of k].
+static const int64_t fma_tile[3] = {64, 64, 0}, tensor_tile[3] = {128, 128, 64};
+
 static int tile_contraction(kc_tiler *t) {
     const kc_contraction *map = kc_tiler_contraction(t->contraction);
     const kc_type *result = &kc_result(t->contraction, 0)->type;
     int m = axis_of(t, map->own(result, 0)), n = axis_of(t, map->own(result, 1)), k = t->n_axes - 1;
-    int64_t wish[3] = {64, 64, 16};
     t->row_axis = m;
-    const kc_attr *tile = kc_attr_get(t->kernel, KC_ATTR_TILE);
-    for (int i = 0; tile && i < 3 && i < tile->count; i++)
-        wish[i] = tile->integers[i];
-    if (m >= 0) t->axes[m].tile = smaller(wish[0], larger(whole(t, m), 1));
-    if (n >= 0) t->axes[n].tile = smaller(wish[1], larger(whole(t, n), 1));
-    t->axes[k].tile =
-        map->chunk && !tile ? map->chunk(t) : smaller(wish[2], larger(whole(t, k), 1));
-    int64_t elements = (m >= 0 ? t->axes[m].tile : 1) * (n >= 0 ? t->axes[n].tile : 1);
-    return schedule_warps(t, larger(elements, 1024), 32);
+    const kc_attr *wish = kc_attr_get(t->kernel, KC_ATTR_TILE);
+    int64_t bytes = kc_dtype_unit(kc_operand(t->contraction, 0)->type.elem), tile[3];
+    for (int i = 0; i < 3; i++)
+        tile[i] = wish ? wish->integers[i] : tensor_tile[i];
+    if (!wish) tile[2] /= bytes;
+    bool chunked = map->chunk && !wish;
+    if (chunked) tile[2] = map->chunk(t);
+    else tile[2] = smaller(tile[2], larger(whole(t, k), 1));
+    if (m >= 0) tile[0] = smaller(tile[0], larger(whole(t, m), 1));
+    if (n >= 0) tile[1] = smaller(tile[1], larger(whole(t, n), 1));
+    const kc_mma *row = m >= 0 && n >= 0 ? choose_unit(t, tile, chunked) : NULL;
+    if (!row && refuse_unit(t, tile)) return 0;
+    if (!row && !wish) {
+        tile[0] = smaller(tile[0], fma_tile[0]);
+        tile[1] = smaller(tile[1], fma_tile[1]);
+        if (!chunked) tile[2] = smaller(tile[2], FMA_DEPTH);
+    }
+    kc_attr_set_string(t->pass->module, t->kernel, KC_ATTR_UNIT, row ? "tensor" : "fma");
+    if (m >= 0) t->axes[m].tile = tile[0];
+    if (n >= 0) t->axes[n].tile = tile[1];
+    t->axes[k].tile = tile[2];
+    int64_t elements = (m >= 0 ? tile[0] : 1) * (n >= 0 ? tile[1] : 1);
+    return row ? schedule_warps(t, larger(elements, 32 * ACCUMULATORS), ACCUMULATORS)
+               : schedule_warps(t, larger(elements, 1024), 32);
 }
 
 // A thread writes elements of 4 bits in pairs: the axis that such an output runs along gets an even tile. Its extent is even,
@@ -535,7 +593,7 @@ bool kc_tiler_choose_axes(kc_tiler *t) {
     int warps = t->reduction     ? tile_reduction(t)
                 : t->contraction ? tile_contraction(t)
                                  : tile_map(t);
-    if (!check_pairs(t)) return false;
+    if (!warps || !check_pairs(t)) return false;
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].tile > 1 || (t->contraction && t->axes[a].reduced))
             t->axes[a].slot = t->rank++;

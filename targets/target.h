@@ -56,11 +56,15 @@ typedef struct {
     kc_target_attributes defaults;
 } kc_target_arch;
 
+typedef struct kc_mma kc_mma; // targets/mma.h
+
 typedef struct {
     const char *name;   // "cuda"; also what the package records as triple
     const char *triple; // of the code generator
     const kc_target_arch *archs;
     int n_archs;
+    const kc_mma *mmas; // tensor-core instructions that passes may choose
+    int n_mmas;
 } kc_target_kind;
 
 typedef struct {

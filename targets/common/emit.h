@@ -18,6 +18,7 @@
 #include "ir/ir.h"
 #include "ir/kernel_params.h"
 #include "targets/common/tile_map.h"
+#include "targets/mma.h"
 #include "targets/target.h"
 #include <llvm-c/Core.h>
 
@@ -44,6 +45,16 @@ typedef struct {
     // none that means what `cast` means. The hooks may be NULL too.
     LLVMValueRef (*decode)(kc_emit *, kc_dtype, LLVMValueRef code);
     LLVMValueRef (*encode)(kc_emit *, kc_dtype, LLVMValueRef value);
+    // Where target attributes say so: one, two or four matrices of 8 x 8 from shared memory, an i32
+    // of each; this lane points at a row.
+    void (*load_matrices)(kc_emit *, LLVMValueRef pointer, int n, bool transposed,
+                          LLVMValueRef *words);
+    // Where the kind has rows of instructions: fragments as words of 32 bits (f64: elements). c is
+    // the accumulator and becomes the result.
+    void (*multiply_matrices)(kc_emit *, const kc_mma *, int n_a, const LLVMValueRef *a, int n_b,
+                              const LLVMValueRef *b, int n_c, LLVMValueRef *c);
+    // An f32 rounded to tf32: its bits, the low ones 0.
+    LLVMValueRef (*round_tf32)(kc_emit *, LLVMValueRef);
 } kc_emit_hooks;
 
 extern const kc_emit_hooks kc_emit_hooks_cuda, kc_emit_hooks_hip;
@@ -213,6 +224,7 @@ void kc_emit_scan_carry(kc_emit *, const kc_op *);
 LLVMValueRef kc_emit_shuffle(kc_emit *, LLVMValueRef value, int mask,
                              LLVMValueRef source); // any register type; by xor when source is NULL
 void kc_emit_dot(kc_emit *, const kc_op *);
+void kc_emit_mma(kc_emit *, const kc_op *, const kc_mma *); // emit_mma.c
 void kc_emit_for(kc_emit *, const kc_op *);
 void kc_emit_if(kc_emit *, const kc_op *);
 

@@ -40,8 +40,11 @@ static void check(const kc_tile_map *m, const kc_value *operand, int axis) {
 
 void kc_emit_dot(kc_emit *e, const kc_op *op) {
     const kc_value *a = kc_operand(op, 0), *b = kc_operand(op, 1), *c = kc_operand(op, 2);
-    const char *unit = kc_attr_string(op, KC_ATTR_UNIT, "fma");
-    if (unit[0] != 'f') kc_bug("dot: unit %s is not built yet", unit);
+    const char *instruction = kc_attr_string(op, KC_ATTR_INSTRUCTION, NULL);
+    if (instruction) {
+        kc_emit_mma(e, op, kc_mma_named(e->target, instruction));
+        return;
+    }
     int axis = (int)kc_attr_int(op, KC_ATTR_AXIS, -1);
     kc_dtype t = c->type.elem;
     kc_emitted *v = kc_emit_define(e, kc_result(op, 0));

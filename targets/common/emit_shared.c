@@ -5,6 +5,7 @@
 // Register bits that no thread bit touches add a constant, which the instruction holds; the rest
 // are XORed once for each different value.
 #include "targets/common/emit.h"
+#include "targets/dispatch.h"
 #include <stdlib.h>
 
 typedef struct {
@@ -163,9 +164,9 @@ static void match_dimensions(access *a, const kc_op *op) {
     }
 }
 
-static access begin(kc_emit *e, const kc_op *op, const kc_value *tile, int stage_segment) {
+static access begin(kc_emit *e, const kc_op *op, const kc_tile_map *tile, int stage_segment) {
     const kc_value *buffer = kc_operand(op, 0);
-    access a = {.dtype = buffer->type.elem, .tile = kc_emit_get(tile)->map, .cached_value = -1};
+    access a = {.dtype = buffer->type.elem, .tile = tile, .cached_value = -1};
     a.bytes = kc_dtype_unit(a.dtype);
     a.memory = kc_memory_map_create(e->arena, buffer->type.layout);
     if (!a.tile) kc_bug("%s of a scalar", kc_op_row(op)->name);
@@ -206,9 +207,32 @@ static LLVMValueRef address(kc_emit *e, access *a, int i) {
 
 // ---- ops ------------------------------------------------------------------------------------
 
+// Each lane points at a row; registers come in the order of the tile's: words of a matrix, matrices, instructions.
+static void load_matrices(kc_emit *e, const kc_op *op, const kc_shared_plan *plan, kc_emitted *v) {
+    enum { WORD = 4, ROW = 16 };
+    const kc_tile_map *rows =
+        kc_tile_map_create(e->arena, &plan->rows, v->map->lane_bits, v->map->thread_bits);
+    access a = begin(e, op, rows, 1);
+    int in_row = ROW / a.bytes, in_word = WORD / a.bytes, next = 0;
+    for (int r = 0; r < rows->n_registers; r += in_row) {
+        LLVMValueRef words[4];
+        e->hooks->load_matrices(e, address(e, &a, a.slot_of[r]), plan->matrices,
+                                plan->path == KC_PATH_MATRIX_TRANSPOSED, words);
+        for (int i = 0; i < plan->matrices; i++, next += in_word)
+            kc_emit_unpack(e, a.dtype, words[i], &v->regs[next], in_word);
+    }
+}
+
 void kc_emit_shared_load(kc_emit *e, const kc_op *op) {
     kc_emitted *v = kc_emit_define(e, kc_result(op, 0));
-    access a = begin(e, op, kc_result(op, 0), 1);
+    const kc_type *tile = &kc_result(op, 0)->type, *buffer = &kc_operand(op, 0)->type;
+    kc_shared_plan plan = kc_dispatch_shared_load(e->target, tile->layout, buffer->layout,
+                                                  kc_dtype_unit(buffer->elem));
+    if (plan.path != KC_PATH_PLAIN) {
+        load_matrices(e, op, &plan, v);
+        return;
+    }
+    access a = begin(e, op, v->map, 1);
     LLVMTypeRef type = kc_emit_access_type(e, a.dtype, a.vector);
     LLVMValueRef *loaded = KC_NEW_ARRAY(e->arena, LLVMValueRef, a.n);
     for (int i = 0; i < a.n; i += a.vector)
@@ -220,7 +244,7 @@ void kc_emit_shared_load(kc_emit *e, const kc_op *op) {
 
 void kc_emit_shared_store(kc_emit *e, const kc_op *op) {
     const kc_emitted *v = kc_emit_get(kc_operand(op, 1));
-    access a = begin(e, op, kc_operand(op, 1), 2);
+    access a = begin(e, op, v->map, 2);
     kc_emit_force(e, kc_operand(op, 1));
     LLVMValueRef representative = kc_emit_representative(e, a.tile);
     LLVMBasicBlockRef end = NULL;

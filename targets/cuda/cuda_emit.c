@@ -1,5 +1,6 @@
 // What LLVM IR for PTX needs that is NVIDIA's own.
 #include "targets/common/emit.h"
+#include "targets/cuda/cuda_mma.h"
 
 static void kernel(kc_emit *e, LLVMValueRef function, int threads) {
     enum { PTX_KERNEL = 71 };
@@ -97,7 +98,8 @@ static LLVMValueRef load_masked(kc_emit *e, LLVMValueRef pointer, LLVMValueRef m
         kc_arena_printf(e->arena, "%s%s,b,l%s", outputs, tied, read_only ? "" : ",~{memory}");
     LLVMTypeRef result =
         s.n == 1 ? s.word : LLVMStructTypeInContext(e->context, words, (unsigned)s.n, false);
-    return assemble(e, &s, kc_emit_assembly(e, true, result, text, constraints, s.n + 2, args), type);
+    return assemble(e, &s, kc_emit_assembly(e, true, result, text, constraints, s.n + 2, args),
+                    type);
 }
 
 static void store_masked(kc_emit *e, LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef value) {
@@ -152,4 +154,7 @@ const kc_emit_hooks kc_emit_hooks_cuda = {
     .store_masked = store_masked,
     .decode = decode,
     .encode = encode,
+    .load_matrices = kc_cuda_load_matrices,
+    .multiply_matrices = kc_cuda_multiply_matrices,
+    .round_tf32 = kc_cuda_round_tf32,
 };

@@ -213,10 +213,10 @@ static void test_refusals(void **state) {
     assert_non_null(kc_layout_reshape(&l, &two, 1, (int[]){4}));
     kc_layout memory = parse("#layout<tile: 2, offset: [1]>");
     assert_non_null(kc_layout_product(&l, &two, &memory));
-    assert_non_null(kc_layout_choose_memory(&l, &two, &three, 4, 32));
-    assert_non_null(kc_layout_choose_memory(&l, &two, &memory, 4, 32));
-    assert_non_null(kc_layout_choose_memory(&l, &two, &two, 3, 32));
-    assert_non_null(kc_layout_choose_memory(&l, &two, &two, 4, 33));
+    assert_non_null(kc_layout_choose_memory(&l, &two, &three, 4, 32, 1));
+    assert_non_null(kc_layout_choose_memory(&l, &two, &memory, 4, 32, 1));
+    assert_non_null(kc_layout_choose_memory(&l, &two, &two, 3, 32, 1));
+    assert_non_null(kc_layout_choose_memory(&l, &two, &two, 4, 33, 1));
     assert_memory_equal(&l, &kept, sizeof l);
 }
 

@@ -169,7 +169,7 @@ static void test_counting(void **state) {
         if (banks * WORD_BYTES < element_bytes) continue;
         check_cost(&threads, &memory, element_bytes, banks);
         kc_layout other = random_threads(bits, lanes, (int)pick(0, 2), pick(0, 1));
-        assert_null(kc_layout_choose_memory(&chosen, &threads, &other, element_bytes, banks));
+        assert_null(kc_layout_choose_memory(&chosen, &threads, &other, element_bytes, banks, 1));
         assert_null(kc_layout_check(&chosen));
         assert_true(kc_layout_is_surjective(&chosen));
         assert_int_equal(chosen.bits[KC_LAYOUT_OFFSET], bits);
@@ -225,7 +225,7 @@ static void check_minimal(int bits, int lanes, int warps) {
     kc_layout reader = random_threads(bits, lanes, warps, true), chosen;
     int element_bytes = 1 << pick(0, 3), banks = 1 << pick(1, 3);
     search all = {&writer, &reader, element_bytes, banks, INT64_MAX, INT64_MAX}, ours = all;
-    assert_null(kc_layout_choose_memory(&chosen, &writer, &reader, element_bytes, banks));
+    assert_null(kc_layout_choose_memory(&chosen, &writer, &reader, element_bytes, banks, 1));
     score(&ours, &chosen);
     kc_layout memory = chosen;
     every_memory(&all, &memory, bits, 0);
@@ -247,7 +247,7 @@ static void test_minimal(void **state) {
 static void check_free(const char *from, const char *to, int element_bytes, int banks,
                        int writer_bytes, int reader_bytes) {
     kc_layout writer = parse(from), reader = parse(to), memory;
-    assert_null(kc_layout_choose_memory(&memory, &writer, &reader, element_bytes, banks));
+    assert_null(kc_layout_choose_memory(&memory, &writer, &reader, element_bytes, banks, 1));
     kc_layout_cost a = kc_layout_access_cost(&writer, &memory, element_bytes, banks);
     kc_layout_cost b = kc_layout_access_cost(&reader, &memory, element_bytes, banks);
     assert_int_equal(a.conflicts, 0);

@@ -129,8 +129,8 @@ typedef struct {
 } move_case;
 
 static move_case make_move(kc_arena *arena, FILE *layouts, FILE *funcs, int i, int lanes) {
-    static const kc_dtype types[] = {KC_u8, KC_f16,    KC_f32, KC_f64, KC_i64, KC_bf16,
-                                     KC_i4, KC_f4e2m1, KC_i4,  KC_f8e4m3};
+    static const kc_dtype types[] = {KC_u8,   KC_f16, KC_f32,    KC_f64, KC_i64,
+                                     KC_bf16, KC_i4,  KC_f4e2m1, KC_i4,  KC_f8e4m3};
     static const int odd[] = {1, 1, 1, 3};
     int lane_bits = lanes == 64 ? 6 : 5, warp_bits = roll(3);
     kc_dtype t = types[roll(sizeof types / sizeof *types)];
@@ -159,7 +159,8 @@ static move_case make_move(kc_arena *arena, FILE *layouts, FILE *funcs, int i, i
     bool shared = kc_layout_convert_kind(&la, &lb) > KC_CONVERT_SHUFFLE || roll(2);
     fprintf(layouts, "layout #%d = %s\nlayout #%d = %s\nlayout #%d = %s\n", 3 * i, c.a, 3 * i + 1,
             c.b, 3 * i + 2, c.memory);
-    const char *tile = kc_arena_printf(arena, "tile<%dx%dx", c.rows, c.columns), *type = kc_dtype_name(t);
+    const char *tile = kc_arena_printf(arena, "tile<%dx%dx", c.rows, c.columns),
+               *type = kc_dtype_name(t);
     fprintf(funcs,
             "func @f%d(%%x: %s[M, N]) -> (o: %s[M, N]) dims {M: 0..100000, N: 0..100000%s} {\n  "
             "variant {workspace = 0} {\n"
@@ -436,9 +437,11 @@ static scan_case make_scan(kc_arena *arena, FILE *layouts, FILE *funcs, int i, i
         if (last.warp[k].at[axis]) last.warp[k] = (vector){{0, 0}};
     c.text = shape_text(arena, &a);
     const char *memory = memory_text(arena, b.log_tile, b.reps);
-    fprintf(layouts, "layout #%d = %s\nlayout #%d = %s\nlayout #%d = %s\nlayout #%d = %s\n"
-            "layout #%d = %s\n", 5 * i, c.text, 5 * i + 1, shape_text(arena, &b), 5 * i + 2,
-            shape_text(arena, &d), 5 * i + 3, shape_text(arena, &last), 5 * i + 4, memory);
+    fprintf(layouts,
+            "layout #%d = %s\nlayout #%d = %s\nlayout #%d = %s\nlayout #%d = %s\n"
+            "layout #%d = %s\n",
+            5 * i, c.text, 5 * i + 1, shape_text(arena, &b), 5 * i + 2, shape_text(arena, &d),
+            5 * i + 3, shape_text(arena, &last), 5 * i + 4, memory);
     int part[2] = {c.rows, c.columns}, one[2] = {c.rows, c.columns};
     part[axis] = c.parts, one[axis] = 1;
     const char *whole = kc_arena_printf(arena, "tile<%dx%dxi32, #%d>", c.rows, c.columns, 5 * i);
@@ -446,25 +449,27 @@ static scan_case make_scan(kc_arena *arena, FILE *layouts, FILE *funcs, int i, i
     const char *total = kc_arena_printf(arena, "tile<%dx%dxi32, #%d>", one[0], one[1], 5 * i + 3);
     const char *xy = kc_arena_printf(arena, "i32[%d, %d]", c.rows, c.columns),
                *t = kc_arena_printf(arena, "i32[%d, %d]", one[0], one[1]);
-    fprintf(funcs,
-            "func @f%d(%%x: %s) -> (o: %s, t: %s) {\n  variant {workspace = 0} {\n"
-            "    %%o = output {name = \"o\"} : %s\n    %%t = output {name = \"t\"} : %s\n"
-            "    kernel inputs(%%x) outputs(%%o, %%t) {name = \"k%d\", grid = 1, warps = %d, shared "
-            "= 32768} {\n    ^(%%x: %s, %%o: %s, %%t: %s):\n"
-            "      %%m1 = shared_alloc {offset = 0} : shared<%s, #%d>\n"
-            "      %%m2 = shared_alloc {offset = 16384} : shared<%s, #%d>\n"
-            "      %%z = const {integer = 0} : i64\n"
-            "      %%i = iota {axis = 0} : %s\n      %%j = iota {axis = 1} : %s\n"
-            "      %%v = load %%x base(%%z, %%z) local(%%i, %%j) : %s\n      %%w = add %%v, %%%s : "
-            "%s\n",
-            i, xy, xy, t, xy, t, i, c.warps, xy, xy, t, parts, 5 * i + 4, parts, 5 * i + 4, whole,
-            whole, whole, axis ? "j" : "i", whole);
+    fprintf(
+        funcs,
+        "func @f%d(%%x: %s) -> (o: %s, t: %s) {\n  variant {workspace = 0} {\n"
+        "    %%o = output {name = \"o\"} : %s\n    %%t = output {name = \"t\"} : %s\n"
+        "    kernel inputs(%%x) outputs(%%o, %%t) {name = \"k%d\", grid = 1, warps = %d, shared "
+        "= 32768} {\n    ^(%%x: %s, %%o: %s, %%t: %s):\n"
+        "      %%m1 = shared_alloc {offset = 0} : shared<%s, #%d>\n"
+        "      %%m2 = shared_alloc {offset = 16384} : shared<%s, #%d>\n"
+        "      %%z = const {integer = 0} : i64\n"
+        "      %%i = iota {axis = 0} : %s\n      %%j = iota {axis = 1} : %s\n"
+        "      %%v = load %%x base(%%z, %%z) local(%%i, %%j) : %s\n      %%w = add %%v, %%%s : "
+        "%s\n",
+        i, xy, xy, t, xy, t, i, c.warps, xy, xy, t, parts, 5 * i + 4, parts, 5 * i + 4, whole,
+        whole, whole, axis ? "j" : "i", whole);
     const char *first = c.parts > 1 ? "p" : "r";
-    fprintf(funcs,
-            "      %%%s1, %%%s2, %%%su, %%%sv = scan %%v, %%w {axes = [%d], init = [1, 0]} : %s, %s, "
-            "tile<%s, #%d>, tile<%s, #%d> %s",
-            first, first, first, first, axis, whole, whole, parts, 5 * i + (c.parts > 1 ? 1 : 3),
-            parts, 5 * i + (c.parts > 1 ? 1 : 3), affine);
+    fprintf(
+        funcs,
+        "      %%%s1, %%%s2, %%%su, %%%sv = scan %%v, %%w {axes = [%d], init = [1, 0]} : %s, %s, "
+        "tile<%s, #%d>, tile<%s, #%d> %s",
+        first, first, first, first, axis, whole, whole, parts, 5 * i + (c.parts > 1 ? 1 : 3), parts,
+        5 * i + (c.parts > 1 ? 1 : 3), affine);
     if (c.parts > 1)
         fprintf(funcs,
                 "      shared_store %%m1, %%pu\n      shared_store %%m2, %%pv\n      barrier\n"
@@ -578,8 +583,8 @@ static const char *matmul_text(kc_arena *arena, int lanes, const char *in, const
     const char *even = kc_dtype_is_packed(kc_dtype_find(in, strlen(in))) ? " multiple 2" : "";
     int element = kc_dtype_unit(kc_dtype_find(in, strlen(in)));
     kc_layout whole_a = operand_of(&acc, 1, TILE_K), whole_b = operand_of(&acc, 0, TILE_K);
-    assert_null(kc_layout_choose_memory(&sa, &la, &whole_a, element, 32));
-    assert_null(kc_layout_choose_memory(&sb, &lb, &whole_b, element, 32));
+    assert_null(kc_layout_choose_memory(&sa, &la, &whole_a, element, 32, 1));
+    assert_null(kc_layout_choose_memory(&sb, &lb, &whole_b, element, 32, 1));
     return kc_arena_printf(
         arena,
         "module @m {target = \"cuda:sm_80\"}\n"
@@ -657,12 +662,8 @@ static void check_matmul(void *library, int lanes, kc_dtype in, kc_dtype sum, in
         kc_dtype_is_float(in) ? kc_dtype_put(in, w, i, roll(7) - 3)
                               : kc_dtype_put_i64(in, w, i, roll(200) - 99);
     memset(y, 0xcc, (size_t)(m * n * out + 8));
-    run_argument arguments[] = {{x, xs, 0},
-                                {w, ws, 0},
-                                {y, (size_t)(m * n * out + 8), 0},
-                                {.value = m},
-                                {.value = n},
-                                {.value = k}};
+    run_argument arguments[] = {{x, xs, 0},   {w, ws, 0},   {y, (size_t)(m * n * out + 8), 0},
+                                {.value = m}, {.value = n}, {.value = k}};
     int grid = (m + TILE_M - 1) / TILE_M * ((n + TILE_N - 1) / TILE_N);
     run_kernel(library, "mm", lanes, 2 * lanes, grid, 40960, arguments, 6);
     for (int i = 0; i < m; i++)
@@ -684,8 +685,8 @@ static void matmul(void **state) {
     if (!run_available(place)) skip();
     static const struct {
         kc_dtype in, sum;
-    } types[] = {{KC_f16, KC_f32}, {KC_bf16, KC_f32}, {KC_f32, KC_f32},
-                 {KC_f64, KC_f64}, {KC_i8, KC_i32},   {KC_u8, KC_i32},
+    } types[] = {{KC_f16, KC_f32}, {KC_bf16, KC_f32},   {KC_f32, KC_f32},
+                 {KC_f64, KC_f64}, {KC_i8, KC_i32},     {KC_u8, KC_i32},
                  {KC_i4, KC_i32},  {KC_f4e2m1, KC_f32}, {KC_f8e5m2, KC_f32}};
     seed = 5;
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)

@@ -1,0 +1,35 @@
+// Tensor-core instructions as rows of data: what one multiplies, and where its operands' elements
+// live. Needs neither LLVM nor a vendor's tool; passes choose by it, code generation prints it.
+//
+// A row is D[m, n] = C[m, n] + sum over k of A[m, k] * B[n, k], carried out by one warp. Fragments
+// are layouts over (m, k), (n, k) and (m, n): B is written with its own dimension first, as A is.
+#ifndef KC_TARGETS_MMA_H
+#define KC_TARGETS_MMA_H
+
+#include "ir/dtype.h"
+#include "ir/layout.h"
+#include "targets/target.h"
+
+struct kc_mma {
+    const char *name;   // in the IR: the attribute `instruction` of a dot
+    const char *text;   // the instruction without operands
+    kc_dtype operand;   // of A and B
+    kc_dtype accumulator;
+    int m, n, k;
+    const char *a, *b, *c; // fragments, as layout text
+    const char *note;      // what it does to its operands first: "tf32"; "" for nothing
+    int compute_capability; // the least that has it
+    int ptx_version;        // the least that has it
+};
+
+typedef enum { KC_MMA_A, KC_MMA_B, KC_MMA_C } kc_mma_side;
+
+// The instruction with the longest k that is at most `depth` and divides it; NULL: the target has
+// none for these types. precision is that of the language: f32 operands are rounded to tf32 where it
+// is "high" (three products of the parts) or "fast" (one), and have no instruction otherwise.
+const kc_mma *kc_mma_find(const kc_target *, kc_dtype operand, kc_dtype accumulator,
+                          const char *precision, int64_t depth);
+const kc_mma *kc_mma_named(const kc_target *, const char *name); // NULL when there is none
+kc_layout kc_mma_fragment(const kc_mma *, kc_mma_side);
+
+#endif
