@@ -18,9 +18,10 @@ typedef struct {
 
 typedef struct {
     const kc_target_kind *kind;
-    void (*initialize)(void);                               // LLVM's components, once a process
-    const char *(*features)(kc_arena *, const kc_target *); // for the target machine
-    const char *passes;                                     // for LLVMRunPasses
+    void (*initialize)(void); // LLVM's components, once a process
+    // For the target machine; the module may ask for more than the target does.
+    const char *(*features)(kc_arena *, const kc_target *, const kc_module *tile);
+    const char *passes; // for LLVMRunPasses
     const kc_emit_hooks *hooks;
     bool (*finish)(kc_build_job *); // module to assembly and object images
 } kc_backend;

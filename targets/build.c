@@ -41,7 +41,7 @@ static void diagnose(LLVMDiagnosticInfoRef info, void *context) {
 // ---- steps ----------------------------------------------------------------------------------
 
 static LLVMTargetMachineRef create_machine(const kc_backend *backend, const kc_target *target,
-                                           kc_arena *arena, kc_diag *diag) {
+                                           const kc_module *tile, kc_arena *arena, kc_diag *diag) {
     LLVMTargetRef llvm_target;
     char *error = NULL;
     if (LLVMGetTargetFromTriple(target->kind->triple, &llvm_target, &error)) {
@@ -51,7 +51,7 @@ static LLVMTargetMachineRef create_machine(const kc_backend *backend, const kc_t
         return NULL;
     }
     return LLVMCreateTargetMachine(llvm_target, target->kind->triple, target->arch->name,
-                                   backend->features(arena, target), LLVMCodeGenLevelDefault,
+                                   backend->features(arena, target, tile), LLVMCodeGenLevelDefault,
                                    LLVMRelocPIC, LLVMCodeModelDefault);
 }
 
@@ -155,7 +155,7 @@ bool kc_target_build(const kc_target *target, const kc_module *tile,
     *out = (kc_images){0};
     const kc_backend *backend = find_backend(target);
     backend->initialize();
-    LLVMTargetMachineRef machine = create_machine(backend, target, arena, diag);
+    LLVMTargetMachineRef machine = create_machine(backend, target, tile, arena, diag);
     if (!machine) return false;
     LLVMContextRef context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(context, diagnose, diag);

@@ -2,6 +2,7 @@
 #include "targets/backend.h"
 #include "targets/cuda/ptxas.h"
 #include "targets/kinds.h"
+#include "targets/mma.h"
 #include <llvm-c/Core.h>
 
 void LLVMInitializeNVPTXTargetInfo(void);
@@ -19,8 +20,26 @@ static void initialize(void) {
     LLVMInitializeNVPTXAsmPrinter();
 }
 
-static const char *features(kc_arena *arena, const kc_target *target) {
-    return kc_arena_printf(arena, "+ptx%d", (int)target->attributes.ptx_version);
+static int larger(int a, int b) {
+    return a > b ? a : b;
+}
+
+// The least PTX version that has all instructions of these ops.
+static int version_of(const kc_target *target, const kc_block *block) {
+    int version = 0;
+    KC_FOR_OPS(op, block) {
+        const char *name = kc_attr_string(op, KC_ATTR_INSTRUCTION, NULL);
+        const kc_mma *row = name ? kc_mma_named(target, name) : NULL;
+        if (row) version = larger(version, row->ptx_version);
+        if (op->body) version = larger(version, version_of(target, op->body));
+    }
+    return version;
+}
+
+// What few modules use asks for no later driver than they need.
+static const char *features(kc_arena *arena, const kc_target *target, const kc_module *tile) {
+    int version = larger((int)target->attributes.ptx_version, version_of(target, tile->body));
+    return kc_arena_printf(arena, "+ptx%d", version);
 }
 
 // ---- PTX, then ptxas ------------------------------------------------------------------------

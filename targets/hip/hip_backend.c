@@ -27,7 +27,8 @@ static void initialize(void) {
     LLVMInitializeAMDGPUAsmParser(); // for inline assembly
 }
 
-static const char *features(kc_arena *arena, const kc_target *target) {
+static const char *features(kc_arena *arena, const kc_target *target, const kc_module *tile) {
+    (void)tile;
     (void)arena, (void)target;
     return ""; // the processor's own; xnack and sramecc stay "any"
 }
