@@ -10,7 +10,8 @@
  *     KCSIM_CHECKS           all (default), none, or kinds of findings with commas between
  *     KCSIM_ON_FINDING       error (default): the launch that makes a finding fails;
  *                            report: it goes on
- *     KCSIM_REPORT=FILE      counters and findings, written whole: after synchronising calls
+ *     KCSIM_REPORT=FILE      counters and findings, as JSON, or as a table where the name ends in
+ *                            .txt; written whole: after synchronising calls
  *                            that follow work, when a finding occurs, and at exit
  *     KCSIM_MEMORY           bytes on each card (8G, 512M)
  *     KCSIM_MULTIPROCESSORS  of each card
@@ -32,6 +33,9 @@ extern "C" {
 /* Counters and findings of a device as JSON: {"device": ..., "kernels": [...]}. malloc'd; NULL when
  * there is no such device or no memory. A device that ran nothing has no kernels. */
 char *kcsim_report_json(int device);
+
+/* The same as a table, a row a line of PTX. */
+char *kcsim_report_table(int device);
 
 /* Forgets the counters and findings of a device. */
 void kcsim_report_reset(int device);

@@ -184,6 +184,15 @@ char *kcsim_counters_json(kcsim_machine *machine) {
     return kcsim_text_take(&text);
 }
 
+char *kcsim_counters_table(kcsim_machine *machine) {
+    kcsim_text text = {0};
+    pthread_mutex_lock(&machine->lock);
+    kcsim_finding_sort(&machine->findings);
+    kcsim_counters_table_text(&text, &machine->counters, machine->arch->name, &machine->findings);
+    pthread_mutex_unlock(&machine->lock);
+    return kcsim_text_take(&text);
+}
+
 void kcsim_reset_counters(kcsim_machine *machine) {
     pthread_mutex_lock(&machine->lock);
     kcsim_counters_clear(&machine->counters);

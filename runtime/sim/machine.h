@@ -182,6 +182,7 @@ int kcsim_occupancy(const kcsim_machine *machine, const kcsim_function *function
 size_t kcsim_finding_count(kcsim_machine *machine);
 char *kcsim_findings_json(kcsim_machine *machine); /* [ {kind, kernel, ...}, ... ] */
 char *kcsim_counters_json(kcsim_machine *machine); /* {"device": ..., "kernels": [...]} */
+char *kcsim_counters_table(kcsim_machine *machine); /* the same as text for people */
 void kcsim_reset_counters(kcsim_machine *machine); /* counters and findings */
 
 #endif

@@ -58,5 +58,8 @@ static inline void kcsim_access_look(const kcsim_access *access) {
 }
 /* Counts sectors or wavefronts. */
 void kcsim_access_count(kcsim_access *access); /* traffic.c */
+/* One request that reads global memory, of as many bytes in each lane as `sizes` says. */
+void kcsim_access_count_ranges(const kcsim_warp *warp, const uint64_t *addresses,
+                               const uint32_t *sizes, uint32_t mask);
 
 #endif

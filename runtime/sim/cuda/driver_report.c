@@ -64,11 +64,23 @@ CUresult driver_unsupported(const char *name) {
 /* ---- report ---------------------------------------------------------------------------------- */
 
 /* The lock of the device keeps launches away while its counters are read. */
-static char *device_json(driver_device *device) {
+static char *device_text(driver_device *device, char *(*form)(kcsim_machine *)) {
     pthread_mutex_lock(&device->lock);
-    char *json = device->machine != NULL ? kcsim_counters_json(device->machine) : NULL;
+    char *text = device->machine != NULL ? form(device->machine) : NULL;
     pthread_mutex_unlock(&device->lock);
-    return json;
+    return text;
+}
+
+static char *device_json(driver_device *device) {
+    return device_text(device, kcsim_counters_json);
+}
+
+static void write_tables(FILE *file) {
+    for (int i = 0; i < driver_device_count(); i++) {
+        char *table = device_text(driver_device_at(i), kcsim_counters_table);
+        if (table != NULL) fputs(table, file);
+        free(table);
+    }
 }
 
 static void write_json(FILE *file) {
@@ -102,7 +114,9 @@ static void write_report(const char *path) {
     pthread_mutex_lock(&one_writer);
     FILE *file = fopen(temporary, "w");
     if (file != NULL) {
-        write_json(file);
+        const char *dot = strrchr(path, '.');
+        if (dot != NULL && strcmp(dot, ".txt") == 0) write_tables(file);
+        else write_json(file);
         bool failed = ferror(file) != 0;
         failed |= fclose(file) != 0;
         if (failed || rename(temporary, path) != 0) {
@@ -145,6 +159,7 @@ __attribute__((destructor)) static void report_at_exit(void) {
 /* ---- the simulator's own interface ----------------------------------------------------------- */
 
 DRIVER_API char *kcsim_report_json(int device);
+DRIVER_API char *kcsim_report_table(int device);
 DRIVER_API void kcsim_report_reset(int device);
 DRIVER_API char *kcsim_fault_text(int device);
 DRIVER_API int kcsim_set_seed(uint64_t seed);
@@ -159,6 +174,11 @@ char *kcsim_report_json(int ordinal) {
     if (json != NULL)
         snprintf(json, size, "{\"device\": \"%s\", \"kernels\": []}", device->arch->name);
     return json;
+}
+
+char *kcsim_report_table(int ordinal) {
+    driver_device *device = driver_forked() ? NULL : driver_device_at(ordinal);
+    return device != NULL ? device_text(device, kcsim_counters_table) : NULL;
 }
 
 void kcsim_report_reset(int ordinal) {

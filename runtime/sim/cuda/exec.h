@@ -148,7 +148,8 @@ typedef struct kcsim_worker {
     uint64_t thread_instructions;
     uint32_t *near; /* by pc: the allocation that the last access hit */
     struct kcsim_wgmma_plan *plans; /* wgmma.h; NULL: the kernel has none */
-    kcsim_counts counts;
+    kcsim_cost *costs; /* by pc */
+    uint64_t barriers;
     kcsim_finding_set findings;
     kcsim_conflict_list conflicts;
     kcsim_text printed, complained; /* standard output and error */
@@ -156,6 +157,11 @@ typedef struct kcsim_worker {
     bool failed;  /* out of host memory */
     char fault[400];
 } kcsim_worker;
+
+/* What the instruction that the warp is at costs. */
+static inline kcsim_cost *kcsim_cost_of(const kcsim_warp *warp) {
+    return &warp->block->worker->costs[warp->pc];
+}
 
 /* ---- operands -------------------------------------------------------------------------------- */
 

@@ -190,6 +190,8 @@ void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask
     }
     uint32_t source = kcsim_access_addresses(warp, insn, insn->b, insn->element,
                                              (int32_t)insn->target, reading, addresses);
+    uint64_t read_at[KCSIM_LANES];
+    uint32_t groups = 0, read = 0;
     /* Lanes that read equally much go together: bounds are those of what is read. */
     for (uint32_t size = insn->bytes; size; size--) {
         uint32_t group = 0;
@@ -201,12 +203,17 @@ void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask
         kcsim_access_take_space(&from, PTX_SPACE_GLOBAL, addresses, &left);
         kcsim_access_locate(&from);
         kcsim_access_race(&from);
-        kcsim_access_count(&from);
+        for (uint32_t rest = from.mask; rest; rest &= rest - 1)
+            read_at[__builtin_ctz(rest)] = from.address[__builtin_ctz(rest)];
+        read |= from.mask;
+        groups++;
         for (uint32_t rest = group & to.mask; rest; rest &= rest - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(rest);
             copy_lane(&from, &to, lane, size);
         }
     }
+    if (groups == 1) kcsim_access_count(&from);
+    else if (read) kcsim_access_count_ranges(warp, read_at, sizes, read);
     for (uint32_t rest = to.mask & ~source; rest; rest &= rest - 1) {
         kcsim_access none = {.mask = 0};
         copy_lane(&none, &to, (uint32_t)__builtin_ctz(rest), 0);

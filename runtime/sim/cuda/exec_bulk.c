@@ -273,8 +273,7 @@ static void land(const transfer *move, uint64_t to, uint64_t mbarrier) {
     const char *problem = kcsim_mbarrier_complete(home, object, (uint32_t)move->size);
     if (problem) tell(move, KCSIM_FINDING_MBARRIER, PTX_SPACE_SHARED, mbarrier, 8, problem);
     home->changes++;
-    kcsim_counts *counts = &move->warp->block->worker->counts;
-    counts->shared_wavefronts += (move->size + WAVEFRONT - 1) / WAVEFRONT;
+    kcsim_cost_of(move->warp)->wavefronts += (move->size + WAVEFRONT - 1) / WAVEFRONT;
 }
 
 static uint64_t address_of(const transfer *move, const kcsim_bulk_address *address) {
@@ -380,18 +379,12 @@ static bool prepare(transfer *move) {
 }
 
 static void count_global(const transfer *move) {
-    kcsim_counts *counts = &move->warp->block->worker->counts;
-    uint64_t ideal = (move->moved + SECTOR - 1) / SECTOR;
-    if (move->bulk->way == KCSIM_BULK_IN) {
-        counts->global_load_bytes += move->moved;
-        counts->global_load_sectors += move->sectors;
-        counts->global_load_sectors_ideal += ideal;
-        return;
-    }
-    counts->shared_wavefronts += (move->size + WAVEFRONT - 1) / WAVEFRONT;
-    counts->global_store_bytes += move->moved;
-    counts->global_store_sectors += move->sectors;
-    counts->global_store_sectors_ideal += ideal;
+    kcsim_cost *cost = kcsim_cost_of(move->warp);
+    cost->stores = move->bulk->way == KCSIM_BULK_OUT;
+    if (cost->stores) cost->wavefronts += (move->size + WAVEFRONT - 1) / WAVEFRONT;
+    cost->bytes += move->moved;
+    cost->sectors += move->sectors;
+    cost->sectors_ideal += (move->moved + SECTOR - 1) / SECTOR;
 }
 
 static void leave(const transfer *move) {

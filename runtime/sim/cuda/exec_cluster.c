@@ -183,7 +183,7 @@ static void complete(kcsim_cluster *cluster) {
                 g = 0;
             }
         }
-        cluster->worker->counts.barriers += any;
+        cluster->worker->barriers += any;
         block->changes++;
     }
 }

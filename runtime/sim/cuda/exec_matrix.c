@@ -128,5 +128,5 @@ void kcsim_do_mma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     kcsim_tile_give(&tile, warp, statement->types[0], saturate, insn->list, shape.d_registers,
                     mask);
     uint32_t k = statement->types[1] == PTX_B1 ? 32 * shape.k : shape.k;
-    warp->block->worker->counts.tensor_flops += 2u * shape.m * 8 * k;
+    kcsim_cost_of(warp)->flops += 2u * shape.m * 8 * k;
 }

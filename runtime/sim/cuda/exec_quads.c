@@ -84,5 +84,5 @@ void kcsim_do_mma_quads(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask)
             if (mask >> lane & 1)
                 kcsim_set_defined_bits(warp, insn->list[r], lane, 4, known[r][lane]);
     }
-    warp->block->worker->counts.tensor_flops += 4 * 2 * 8 * 8 * 4;
+    kcsim_cost_of(warp)->flops += 4 * 2 * 8 * 8 * 4;
 }

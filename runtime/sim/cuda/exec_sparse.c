@@ -201,5 +201,5 @@ void kcsim_do_mma_sections(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
         else kcsim_tile_multiply(&tile, 16, form->k, false);
     }
     kcsim_tile_give(&tile, warp, form->d, form->saturate, insn->list, form->d_registers, mask);
-    warp->block->worker->counts.tensor_flops += 2u * 16 * 8 * form->sections * form->k;
+    kcsim_cost_of(warp)->flops += 2u * 16 * 8 * form->sections * form->k;
 }

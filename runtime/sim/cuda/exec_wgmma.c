@@ -241,5 +241,5 @@ void kcsim_do_wgmma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         kcsim_tile_give(&tile, warp, form->d, form->saturate, d, registers, mask);
     }
     close_matrix(&b);
-    warp->block->worker->counts.tensor_flops += 2u * 16 * form->n * form->k;
+    kcsim_cost_of(warp)->flops += 2u * 16 * form->n * form->k;
 }

@@ -266,5 +266,5 @@ void kcsim_do_wmma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     b.list = a.list + insn->target; /* registers of A */
     load_product(warp, &a, &b, &c, &all);
     put_product(warp, insn, &d, k, mask, &all);
-    warp->block->worker->counts.tensor_flops += 2 * extent.m * extent.n * extent.k;
+    kcsim_cost_of(warp)->flops += 2 * extent.m * extent.n * extent.k;
 }

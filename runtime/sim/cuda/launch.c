@@ -38,7 +38,7 @@ static kcsim_status over_limit(kcsim_machine *machine, const kcsim_function *fun
     if (machine->options.checks & KCSIM_CHECK_LAUNCH_LIMIT) {
         kcsim_counts none = {0};
         kcsim_finding_add(&machine->findings, &finding);
-        kcsim_counters_add(&machine->counters, function->name, &none);
+        kcsim_counters_add(&machine->counters, function->name, &none, NULL, 0);
     }
     return KCSIM_LAUNCH_LIMIT;
 }
@@ -140,9 +140,10 @@ static bool create_worker(kcsim_worker *worker, const kcsim_grid *grid) {
     worker->launch = grid;
     worker->executed = calloc(grid->code->insn_count + 1, sizeof *worker->executed);
     worker->near = calloc(grid->code->insn_count + 1, sizeof *worker->near);
+    worker->costs = calloc(grid->code->insn_count + 1, sizeof *worker->costs);
     if (grid->code->wgmma) worker->plans = calloc(KCSIM_WGMMA_PLANS, sizeof *worker->plans);
-    worker->failed =
-        !worker->executed || !worker->near || (grid->code->wgmma && !worker->plans);
+    worker->failed = !worker->executed || !worker->near || !worker->costs ||
+                     (grid->code->wgmma && !worker->plans);
     return !worker->failed;
 }
 
@@ -150,6 +151,7 @@ static void destroy_worker(kcsim_worker *worker) {
     free(worker->executed);
     free(worker->near);
     free(worker->plans);
+    free(worker->costs);
     kcsim_finding_clear(&worker->findings);
     free(worker->conflicts.items);
     free(worker->printed.data);
@@ -258,11 +260,38 @@ static void run_talking(kcsim_worker *worker, kcsim_grid *grid, uint32_t residen
 
 /* ---- results ---- */
 
-static void add_counts(kcsim_counts *counts, const kcsim_worker *worker) {
-    kcsim_counts_add(counts, &worker->counts);
-    counts->thread_instructions += worker->thread_instructions;
-    for (uint32_t pc = 0; pc < worker->launch->code->insn_count; pc++)
-        counts->instructions[worker->launch->code->insns[pc].class] += worker->executed[pc];
+/* What the workers counted, by line. malloc'd; NULL when the host is out of memory. */
+static kcsim_line *join_lines(const kcsim_grid *grid, const kcsim_worker *workers, uint32_t count,
+                              size_t *line_count) {
+    uint32_t insns = grid->code->insn_count;
+    kcsim_line *lines = calloc((size_t)insns * count + 1, sizeof *lines);
+    *line_count = 0;
+    for (uint32_t i = 0; lines && i < count; i++)
+        for (uint32_t pc = 0; pc < insns; pc++) {
+            const kcsim_insn *insn = &grid->code->insns[pc];
+            if (!workers[i].executed || !workers[i].executed[pc]) continue;
+            lines[(*line_count)++] = (kcsim_line){.line = insn->line,
+                                                  .class = (kcsim_class)insn->class,
+                                                  .instruction = insn->source->text,
+                                                  .executions = workers[i].executed[pc],
+                                                  .cost = workers[i].costs[pc]};
+        }
+    if (lines) kcsim_lines_join(lines, line_count);
+    return lines;
+}
+
+static void count_launch(const kcsim_grid *grid, const kcsim_worker *workers, uint32_t count) {
+    kcsim_counts counts = {0};
+    size_t line_count;
+    kcsim_line *lines = join_lines(grid, workers, count, &line_count);
+    for (size_t i = 0; i < line_count; i++)
+        kcsim_counts_add_line(&counts, &lines[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        counts.barriers += workers[i].barriers;
+        counts.thread_instructions += workers[i].thread_instructions;
+    }
+    kcsim_counters_add(&grid->machine->counters, grid->function->name, &counts, lines, line_count);
+    free(lines);
 }
 
 static const kcsim_finding *earliest(const kcsim_finding_set *set) {
@@ -312,13 +341,11 @@ static void hand_out(const kcsim_machine *machine, const kcsim_worker *worker) {
 
 static kcsim_status finish(kcsim_grid *grid, kcsim_worker *workers, uint32_t count) {
     kcsim_machine *machine = grid->machine;
-    kcsim_counts counts = {0};
     kcsim_finding_set found = {0};
     bool faulted = false, failed = false;
     machine->fault[0] = 0;
     hand_out(machine, &workers[0]);
     for (uint32_t i = 0; i < count; i++) {
-        add_counts(&counts, &workers[i]);
         kcsim_finding_merge(&found, &workers[i].findings);
         tell_conflicts(grid, &workers[i], &found);
         failed |= workers[i].failed;
@@ -332,7 +359,7 @@ static kcsim_status finish(kcsim_grid *grid, kcsim_worker *workers, uint32_t cou
     if (first && (is_error || !machine->fault[0]))
         kcsim_finding_sentence(first, machine->fault, sizeof machine->fault);
     kcsim_finding_merge(&machine->findings, &found);
-    kcsim_counters_add(&machine->counters, grid->function->name, &counts);
+    count_launch(grid, workers, count);
     kcsim_finding_clear(&found);
     if (failed) {
         snprintf(machine->fault, sizeof machine->fault,

@@ -42,6 +42,27 @@ static traffic scattered(const uint64_t *addresses, uint32_t mask, uint32_t size
     return (traffic){.bytes = (uint64_t)starts.count * size, .sectors = sectors.count};
 }
 
+/* Ranges of several sizes, in the order of their addresses: what each adds to those before. */
+static traffic ranges(const uint64_t *addresses, const uint32_t *sizes, uint32_t mask) {
+    traffic sum = {0};
+    uint64_t end = 0, sector_end = 0;
+    while (mask) {
+        uint32_t least = (uint32_t)__builtin_ctz(mask);
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+            if (addresses[lane] < addresses[least]) least = lane;
+        }
+        mask &= ~(1u << least);
+        uint64_t from = addresses[least], to = from + sizes[least];
+        uint64_t sector = from / SECTOR, last = (to + SECTOR - 1) / SECTOR;
+        if (to > end) sum.bytes += to - (from > end ? from : end);
+        if (last > sector_end) sum.sectors += last - (sector > sector_end ? sector : sector_end);
+        if (to > end) end = to;
+        if (last > sector_end) sector_end = last;
+    }
+    return sum;
+}
+
 /* One after the other without holes, or all the same: most accesses. */
 static bool regular(const kcsim_access *access, traffic *out) {
     if (!access->span.same && !(access->span.dense && access->mask == UINT32_MAX)) return false;
@@ -89,7 +110,7 @@ static uint32_t wavefronts_of_pass(const uint64_t *addresses, uint32_t mask, uin
 
 /* 32 lanes x 4 bytes fit one wavefront; 8-byte accesses go by half warps, 16-byte ones by quarters.
  */
-static void count_shared(kcsim_counts *counts, const kcsim_access *access) {
+static void count_shared(kcsim_cost *cost, const kcsim_access *access) {
     uint32_t size = access->size, lanes = size <= 4 ? 32 : size == 8 ? 16 : 8;
     bool easy = access->span.same || (access->span.dense && access->mask == UINT32_MAX);
     for (uint32_t first = 0; first < 32; first += lanes) {
@@ -98,29 +119,32 @@ static void count_shared(kcsim_counts *counts, const kcsim_access *access) {
         uint32_t wavefronts = 1;
         if (!easy && !is_conflict_free(access->address, pass, size < 4 ? 1 : size / 4))
             wavefronts = wavefronts_of_pass(access->address, pass, size);
-        counts->shared_wavefronts += wavefronts;
-        counts->shared_bank_conflicts += wavefronts - 1;
+        cost->wavefronts += wavefronts;
+        cost->bank_conflicts += wavefronts - 1;
     }
 }
 
+static void add_global(kcsim_cost *cost, traffic moved, bool stores) {
+    cost->stores = stores;
+    cost->bytes += moved.bytes;
+    cost->sectors += moved.sectors;
+    cost->sectors_ideal += (moved.bytes + SECTOR - 1) / SECTOR;
+}
+
+void kcsim_access_count_ranges(const kcsim_warp *warp, const uint64_t *addresses,
+                               const uint32_t *sizes, uint32_t mask) {
+    add_global(kcsim_cost_of(warp), ranges(addresses, sizes, mask), false);
+}
+
 void kcsim_access_count(kcsim_access *access) {
-    kcsim_counts *counts = &access->warp->block->worker->counts;
-    traffic cost;
+    kcsim_cost *cost = kcsim_cost_of(access->warp);
+    traffic moved;
     if (!access->mask) return;
     if (access->space == PTX_SPACE_SHARED) {
-        count_shared(counts, access);
+        count_shared(cost, access);
         return;
     }
     if (access->space != PTX_SPACE_GLOBAL) return;
-    if (!regular(access, &cost)) cost = scattered(access->address, access->mask, access->size);
-    uint64_t ideal = (cost.bytes + SECTOR - 1) / SECTOR;
-    if (access->kind == KCSIM_ACCESS_READ) {
-        counts->global_load_bytes += cost.bytes;
-        counts->global_load_sectors += cost.sectors;
-        counts->global_load_sectors_ideal += ideal;
-    } else {
-        counts->global_store_bytes += cost.bytes;
-        counts->global_store_sectors += cost.sectors;
-        counts->global_store_sectors_ideal += ideal;
-    }
+    if (!regular(access, &moved)) moved = scattered(access->address, access->mask, access->size);
+    add_global(cost, moved, access->kind != KCSIM_ACCESS_READ);
 }

@@ -362,7 +362,12 @@ static void faults_poison_the_context(void **state) {
     char *json = kcsim_report_json(0);
     assert_non_null(json);
     assert_non_null(strstr(json, "out_of_bounds"));
+    assert_non_null(strstr(json, "\"lines\": [{\"line\": "));
     free(json);
+    text = kcsim_report_table(0);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "finding: out_of_bounds in kernel saxpy"));
+    free(text);
     OK(cuCtxDestroy_v2(context));
     kcsim_report_reset(0);
     json = kcsim_report_json(0);
