@@ -19,7 +19,7 @@
 #include "ir/expr.h"
 #include "ir/layout.h"
 
-enum { KC_MAX_RANK = 8, KC_MAX_SEGMENTS = 5, KC_MAX_ATTRS = 14 };
+enum { KC_MAX_RANK = 8, KC_MAX_SEGMENTS = 6, KC_MAX_ATTRS = 14 };
 
 // ---- types ---------------------------------------------------------------------------------------------------
 
@@ -30,6 +30,7 @@ typedef enum {
     // does not vary along an axis has extent 1 there, and elementwise ops broadcast it. Scalars (rank 0) broadcast too.
     KC_TYPE_TILE,   // tile<64x32xf16> or tile<64x32xf16, #0>; rank 0 is a scalar and prints as `f16`
     KC_TYPE_SHARED, // shared<2x64x32xf16, #1>: a buffer in shared memory; stages first when there are several
+    KC_TYPE_TOKEN,  // token: a group of copies on their way. token<64x32xf16, #0>: one copy that no group has yet
 } kc_type_kind;
 
 typedef struct {
@@ -38,8 +39,8 @@ typedef struct {
     int rank;
     const kc_expr *shape[KC_MAX_RANK];   // TENSOR
     const kc_expr *strides[KC_MAX_RANK]; // TENSOR, in elements; strides[0] NULL: contiguous row-major
-    int64_t tile[KC_MAX_RANK];           // TILE and SHARED: extents. A tile's are powers of two times repetitions
-    const kc_layout *layout;             // TILE and SHARED after `layout`, else NULL
+    int64_t tile[KC_MAX_RANK];           // TILE, SHARED and TOKEN: extents. A tile's are powers of two times repetitions
+    const kc_layout *layout;             // TILE, SHARED and TOKEN of a copy, after `layout`, else NULL
 } kc_type;
 
 // ---- nodes ---------------------------------------------------------------------------------------------------
@@ -234,6 +235,9 @@ kc_type kc_type_tensor(kc_dtype, int rank, const kc_expr *const *shape);
 kc_type kc_type_tile(kc_dtype, int rank, const int64_t *extents);
 kc_type kc_type_scalar(kc_dtype); // rank-0 tile
 kc_type kc_type_shared(kc_dtype, int rank, const int64_t *extents);
+kc_type kc_type_token(void);                       // of a group
+kc_type kc_type_copy(const kc_type *tile);         // token of a copy of that tile, by the threads of its layout
+bool kc_type_is_group(const kc_type *);            // the token of a group
 bool kc_type_equal(kc_expr_pool *, const kc_type *, const kc_type *); // shapes proved equal; layouts identical
 bool kc_type_same_shape(kc_expr_pool *, const kc_type *, const kc_type *);
 int64_t kc_tile_elements(const kc_type *);

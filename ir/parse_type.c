@@ -107,7 +107,12 @@ enum { MAX_TILE_ELEMENTS = 1 << 30 };
 static bool parse_tile(kc_parser *p, kc_type_kind kind, kc_type *type) {
     *type = (kc_type){.kind = kind};
     kc_parse_next(p);
-    if (!kc_token_is(&p->token, '<')) return kc_parse_expected(p, "<");
+    bool open = kc_token_is(&p->token, '<');
+    if (!open && kind == KC_TYPE_TOKEN) {
+        *type = kc_type_token();
+        return true;
+    }
+    if (!open) return kc_parse_expected(p, "<");
     kc_parse_next(p);
     kc_loc loc = p->token.loc;
     type->rank = kc_lex_extents(&p->lexer, p->token, type->tile);
@@ -132,6 +137,7 @@ bool kc_parse_type(kc_parser *p, kc_type *type) {
     kc_dtype elem;
     if (kc_token_is_name(&p->token, "tile")) return parse_tile(p, KC_TYPE_TILE, type);
     if (kc_token_is_name(&p->token, "shared")) return parse_tile(p, KC_TYPE_SHARED, type);
+    if (kc_token_is_name(&p->token, "token")) return parse_tile(p, KC_TYPE_TOKEN, type);
     if (!parse_dtype(p, &elem)) return false;
     if (kc_token_is(&p->token, '[') && !p->token.first) return parse_tensor(p, elem, type);
     *type = kc_type_scalar(elem);

@@ -70,13 +70,19 @@ static void print_exprs(printer *p, const kc_expr_pool *pool, int n, const kc_ex
     fputc(']', p->out);
 }
 
+static const char *kind_name(kc_type_kind kind) {
+    return kind == KC_TYPE_TILE ? "tile" : kind == KC_TYPE_SHARED ? "shared" : "token";
+}
+
 static void print_tile(printer *p, const kc_type *type) {
     int layout = (int)(intptr_t)(type->layout ? kc_map_get(p->layouts, type->layout) : NULL);
     if (type->kind == KC_TYPE_TILE && type->rank == 0 && !layout) {
         fputs(kc_dtype_name(type->elem), p->out);
         return;
     }
-    fputs(type->kind == KC_TYPE_TILE ? "tile<" : "shared<", p->out);
+    fputs(kind_name(type->kind), p->out);
+    if (kc_type_is_group(type)) return;
+    fputc('<', p->out);
     for (int i = 0; i < type->rank; i++)
         fprintf(p->out, "%lldx", (long long)type->tile[i]);
     fputs(kc_dtype_name(type->elem), p->out);

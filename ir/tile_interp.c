@@ -233,6 +233,7 @@ static void run_kernel(planner *p, const kc_op *kernel) {
     for (t.program = 0; t.program < programs; t.program++) {
         kc_tile_shared_clear(&t);
         kc_tile_block(&t, kernel->body, 0, NULL);
+        kc_tile_async_end(&t);
     }
 }
 

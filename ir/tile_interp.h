@@ -12,6 +12,9 @@
 // - so is an element of an output that two programs write;
 // - so is reading shared memory that was never written, or that another buffer has overwritten
 // since;
+// - so is touching the target of a copy on its way, to which bytes come no earlier than at the wait
+// for its group (once `sync` was there, at the first that lets no more than `pending` groups go
+// on), and ending a program before all have come;
 // - once `sync` has given shared buffers their places: touching bytes that were written since the
 // last barrier, or writing
 //   bytes that were read since.

@@ -17,11 +17,24 @@ typedef struct {
                       // else NULL
 } kc_tile_buffer;
 
+// A copy on its way: what it brings, and where to, one byte offset an element.
+typedef struct kc_tile_copy {
+    const kc_op *op;
+    int64_t group; // counted from 1 in the order of commits; 0: none has it yet
+    int owner;     // 1 + index of its buffer
+    int64_t n, *at;
+    kc_interp_value *values;
+    struct kc_tile_copy *next;
+} kc_tile_copy;
+
 // Shared memory of a block, a shadow for each byte.
 typedef struct {
     char *bytes;
     int64_t size;
     int *owners;              // 1 + index of the buffer that wrote it last
+    kc_tile_copy **coming;    // the copy that is on its way to it, or NULL
+    kc_tile_copy *copies;     // on their way, oldest first
+    int64_t groups;           // committed so far
     int64_t *written, *read;  // barrier interval of the last access, from 1; 0: none
     const kc_value **buffers; // shared_alloc results, in order
     int64_t *offsets;
@@ -53,6 +66,43 @@ void kc_tile_shared_begin(kc_tile_machine *); // at the start of a kernel: finds
 void kc_tile_shared_clear(kc_tile_machine *); // at the start of a program
 kc_interp_value *kc_tile_shared_load(kc_tile_machine *, const kc_op *);
 void kc_tile_shared_store(kc_tile_machine *, const kc_op *);
+
+// Coordinates and mask of an access to global memory, spread over its tile.
+typedef struct {
+    const kc_type *tile;
+    int rank;
+    int64_t base[KC_MAX_RANK];
+    kc_interp_value *local[KC_MAX_RANK], *mask;
+} kc_tile_access;
+kc_tile_access kc_tile_access_begin(kc_tile_machine *, const kc_op *, int base_segment,
+                                    const kc_type *tile);
+void kc_tile_access_end(kc_tile_machine *, kc_tile_access *);
+// What the access reads, checked; `otherwise` where the mask is false.
+kc_interp_value *kc_tile_read(kc_tile_machine *, const kc_op *, const kc_tile_access *,
+                              double otherwise);
+
+// A part of a shared buffer: where the elements of a tile lie.
+typedef struct {
+    int owner;                                 // 1 + index of the buffer
+    int64_t first, size, strides[KC_MAX_RANK]; // in bytes
+    const kc_type *tile;
+} kc_tile_part;
+kc_tile_part kc_tile_part_of(kc_tile_machine *, const kc_op *, const kc_value *buffer,
+                             int stage_segment, const kc_type *tile);
+// Calls visit for each element of the tile, in row-major order, with its byte offset.
+void kc_tile_for_elements(kc_tile_machine *, const kc_op *, const kc_tile_part *, void *context,
+                          void (*visit)(kc_tile_machine *, const kc_op *, const kc_tile_part *,
+                                        void *context, int64_t i, int64_t at));
+// Refuses what a write to the element's bytes may not meet; notes it.
+void kc_tile_note_write(kc_tile_machine *, const kc_op *, int owner, int64_t size, int64_t i,
+                        int64_t at);
+
+// ---- copies on their way (tile_async.c) ---------------------------------------------------------
+kc_interp_value *kc_tile_async_copy(kc_tile_machine *, const kc_op *);
+kc_interp_value *kc_tile_async_commit(kc_tile_machine *, const kc_op *);
+void kc_tile_async_wait(kc_tile_machine *, const kc_op *);
+// All copies must have been waited for: the end of a program.
+void kc_tile_async_end(kc_tile_machine *);
 
 // ---- contractions and reductions (tile_reduce.c) ------------------------------------------------
 kc_interp_value *kc_tile_dot(kc_tile_machine *, const kc_op *);

@@ -13,17 +13,9 @@ static kc_tile_buffer *buffer_of(kc_tile_machine *t, const kc_op *op) {
     return &t->buffers[v->index];
 }
 
-// Coordinates and mask of an access, spread over the tile.
-typedef struct {
-    const kc_type *tile;
-    int rank;
-    int64_t base[KC_MAX_RANK];
-    kc_interp_value *local[KC_MAX_RANK], *mask;
-} access;
-
-static access begin_access(kc_tile_machine *t, const kc_op *op, int base_segment,
-                           const kc_type *tile) {
-    access a = {.tile = tile};
+kc_tile_access kc_tile_access_begin(kc_tile_machine *t, const kc_op *op, int base_segment,
+                                    const kc_type *tile) {
+    kc_tile_access a = {.tile = tile};
     int n_local, n_mask;
     kc_use *base = kc_op_segment(op, base_segment, &a.rank),
            *local = kc_op_segment(op, base_segment + 1, &n_local);
@@ -36,13 +28,13 @@ static access begin_access(kc_tile_machine *t, const kc_op *op, int base_segment
     return a;
 }
 
-static void end_access(kc_tile_machine *t, access *a) {
+void kc_tile_access_end(kc_tile_machine *t, kc_tile_access *a) {
     for (int d = 0; d < a->rank; d++)
         kc_interp_drop(t->m, a->local[d]);
     kc_interp_drop(t->m, a->mask);
 }
 
-static bool masked_off(const access *a, int64_t i) {
+static bool masked_off(const kc_tile_access *a, int64_t i) {
     return a->mask && !a->mask->i[i];
 }
 
@@ -62,8 +54,8 @@ static _Noreturn void outside(kc_tile_machine *t, const kc_op *op, const kc_tile
 }
 
 // Where element i lies: offset in elements, and its row-major index.
-static int64_t place(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b, const access *a,
-                     int64_t i, int64_t *index) {
+static int64_t place(kc_tile_machine *t, const kc_op *op, const kc_tile_buffer *b,
+                     const kc_tile_access *a, int64_t i, int64_t *index) {
     int64_t c[KC_MAX_RANK], offset = 0;
     bool inside = true;
     *index = 0;
@@ -156,26 +148,31 @@ static void check_vectors(kc_tile_machine *t, const kc_op *op, const kc_tile_buf
     check_groups(t, op, b, tile, offsets, same, check_same);
 }
 
-kc_interp_value *kc_tile_load(kc_tile_machine *t, const kc_op *op) {
+kc_interp_value *kc_tile_read(kc_tile_machine *t, const kc_op *op, const kc_tile_access *a,
+                              double otherwise) {
     const kc_tile_buffer *b = buffer_of(t, op);
-    access a = begin_access(t, op, 1, &kc_result(op, 0)->type);
-    kc_interp_value *r = kc_interp_make_typed(t->m, op, a.tile);
-    double otherwise = kc_attr_float(op, KC_ATTR_VALUE, 0);
+    kc_interp_value *r = kc_interp_make_typed(t->m, op, a->tile);
     int64_t index, *offsets = kc_interp_alloc(t->m, op, r->n, sizeof *offsets);
     for (int64_t i = 0; i < r->n; i++) {
-        if (masked_off(&a, i)) {
+        if (masked_off(a, i)) {
             offsets[i] = NOWHERE;
             if (r->f) r->f[i] = kc_dtype_represent(r->elem, otherwise);
             else r->i[i] = kc_integer_wrap(r->elem, kc_dtype_saturate(KC_i64, otherwise));
             continue;
         }
-        offsets[i] = place(t, op, b, &a, i, &index);
+        offsets[i] = place(t, op, b, a, i, &index);
         if (r->f) r->f[i] = kc_dtype_get(r->elem, b->data, offsets[i]);
         else r->i[i] = kc_dtype_get_i64(r->elem, b->data, offsets[i]);
     }
-    check_vectors(t, op, b, a.tile, offsets);
+    check_vectors(t, op, b, a->tile, offsets);
     kc_interp_free(t->m, offsets);
-    end_access(t, &a);
+    return r;
+}
+
+kc_interp_value *kc_tile_load(kc_tile_machine *t, const kc_op *op) {
+    kc_tile_access a = kc_tile_access_begin(t, op, 1, &kc_result(op, 0)->type);
+    kc_interp_value *r = kc_tile_read(t, op, &a, kc_attr_float(op, KC_ATTR_VALUE, 0));
+    kc_tile_access_end(t, &a);
     return r;
 }
 
@@ -194,7 +191,7 @@ static void note_writer(kc_tile_machine *t, const kc_op *op, const kc_tile_buffe
 void kc_tile_store(kc_tile_machine *t, const kc_op *op) {
     const kc_tile_buffer *b = buffer_of(t, op);
     const kc_interp_value *v = kc_interp_operand(t->m, op, 1);
-    access a = begin_access(t, op, 2, &kc_operand(op, 1)->type);
+    kc_tile_access a = kc_tile_access_begin(t, op, 2, &kc_operand(op, 1)->type);
     int64_t index, *offsets = kc_interp_alloc(t->m, op, v->n, sizeof *offsets);
     for (int64_t i = 0; i < v->n; i++) {
         offsets[i] = NOWHERE;
@@ -206,7 +203,7 @@ void kc_tile_store(kc_tile_machine *t, const kc_op *op) {
     }
     check_vectors(t, op, b, a.tile, offsets);
     kc_interp_free(t->m, offsets);
-    end_access(t, &a);
+    kc_tile_access_end(t, &a);
 }
 
 // ---- shared memory ------------------------------------------------------------------------------
@@ -250,6 +247,7 @@ void kc_tile_shared_begin(kc_tile_machine *t) {
                      (long long)stated, (long long)s->size);
     s->bytes = kc_interp_alloc(t->m, t->kernel, s->size, 1);
     s->owners = kc_interp_alloc(t->m, t->kernel, s->size, sizeof *s->owners);
+    s->coming = kc_interp_alloc(t->m, t->kernel, s->size, sizeof *s->coming);
     s->written = kc_interp_alloc(t->m, t->kernel, s->size, sizeof *s->written);
     s->read = kc_interp_alloc(t->m, t->kernel, s->size, sizeof *s->read);
 }
@@ -264,15 +262,8 @@ void kc_tile_shared_clear(kc_tile_machine *t) {
     memset(s->read, 0, sizeof *s->read * (size_t)s->size);
 }
 
-// A part of a buffer: where element i of a tile lies.
-typedef struct {
-    int owner;                                 // 1 + index
-    int64_t first, size, strides[KC_MAX_RANK]; // in bytes
-    const kc_type *tile;
-} part;
-
-static part part_of(kc_tile_machine *t, const kc_op *op, int stage_segment, const kc_type *tile) {
-    const kc_value *buffer = kc_operand(op, 0);
+kc_tile_part kc_tile_part_of(kc_tile_machine *t, const kc_op *op, const kc_value *buffer,
+                             int stage_segment, const kc_type *tile) {
     const kc_type *type = &buffer->type;
     int staged, index = 0;
     kc_use *stage = kc_op_segment(op, stage_segment, &staged);
@@ -280,7 +271,8 @@ static part part_of(kc_tile_machine *t, const kc_op *op, int stage_segment, cons
         index++;
     if (index == t->shared.n_buffers)
         kc_tile_fail(t, op, "its buffer is made by no shared_alloc of the kernel");
-    part p = {index + 1, t->shared.offsets[index], kc_dtype_unit(type->elem), {0}, tile};
+    kc_tile_part p = {
+        index + 1, t->shared.offsets[index], kc_dtype_unit(type->elem), {0}, tile};
     int64_t strides[KC_MAX_RANK];
     kc_interp_strides(type->rank, type->tile, strides);
     if (staged) {
@@ -303,27 +295,34 @@ static part part_of(kc_tile_machine *t, const kc_op *op, int stage_segment, cons
     return p;
 }
 
-// Calls visit for each element of the tile, in row-major order.
-static void for_elements(kc_tile_machine *t, const kc_op *op, const part *p, kc_interp_value *v,
-                         void (*visit)(kc_tile_machine *, const kc_op *, const part *,
-                                       kc_interp_value *, int64_t i, int64_t at)) {
-    int64_t c[KC_MAX_RANK] = {0};
-    for (int64_t i = 0; i < v->n; i++) {
+void kc_tile_for_elements(kc_tile_machine *t, const kc_op *op, const kc_tile_part *p, void *context,
+                          void (*visit)(kc_tile_machine *, const kc_op *, const kc_tile_part *,
+                                        void *context, int64_t i, int64_t at)) {
+    int64_t c[KC_MAX_RANK] = {0}, n = kc_tile_elements(p->tile);
+    for (int64_t i = 0; i < n; i++) {
         int64_t at = p->first;
         for (int d = 0; d < p->tile->rank; d++)
             at += c[d] * p->strides[d];
         if (at < 0 || at + p->size > t->shared.size)
             kc_tile_fail(t, op, "element %lld lies outside shared memory", (long long)i);
-        visit(t, op, p, v, i, at);
+        visit(t, op, p, context, i, at);
         for (int d = p->tile->rank - 1; d >= 0 && ++c[d] == p->tile->tile[d]; d--)
             c[d] = 0;
     }
 }
 
-static void read_element(kc_tile_machine *t, const kc_op *op, const part *p, kc_interp_value *v,
+static void refuse_coming(kc_tile_machine *t, const kc_op *op, int64_t i, int64_t byte) {
+    if (t->shared.coming[byte])
+        kc_tile_fail(t, op, "a copy is on its way to element %lld: nothing has waited for it",
+                     (long long)i);
+}
+
+static void read_element(kc_tile_machine *t, const kc_op *op, const kc_tile_part *p, void *context,
                          int64_t i, int64_t at) {
     kc_tile_shared *s = &t->shared;
+    kc_interp_value *v = context;
     for (int64_t k = at; k < at + p->size; k++) {
+        refuse_coming(t, op, i, k);
         if (!s->owners[k])
             kc_tile_fail(t, op, "element %lld is read and was never written", (long long)i);
         if (s->owners[k] != p->owner)
@@ -337,30 +336,37 @@ static void read_element(kc_tile_machine *t, const kc_op *op, const part *p, kc_
     else v->i[i] = kc_dtype_get_i64(v->elem, s->bytes + at, 0);
 }
 
-static void write_element(kc_tile_machine *t, const kc_op *op, const part *p, kc_interp_value *v,
-                          int64_t i, int64_t at) {
+void kc_tile_note_write(kc_tile_machine *t, const kc_op *op, int owner, int64_t size, int64_t i,
+                        int64_t at) {
     kc_tile_shared *s = &t->shared;
-    for (int64_t k = at; k < at + p->size; k++) {
+    for (int64_t k = at; k < at + size; k++) {
+        refuse_coming(t, op, i, k);
         if (s->placed && s->written[k] == s->interval)
             kc_tile_fail(t, op, "element %lld is written twice since the last barrier",
                          (long long)i);
         if (s->placed && s->read[k] == s->interval)
             kc_tile_fail(t, op, "element %lld was read since the last barrier", (long long)i);
         s->written[k] = s->interval;
-        s->owners[k] = p->owner;
+        s->owners[k] = owner;
     }
-    if (v->f) kc_dtype_put(v->elem, s->bytes + at, 0, v->f[i]);
-    else kc_dtype_put_i64(v->elem, s->bytes + at, 0, v->i[i]);
+}
+
+static void write_element(kc_tile_machine *t, const kc_op *op, const kc_tile_part *p, void *context,
+                          int64_t i, int64_t at) {
+    const kc_interp_value *v = context;
+    kc_tile_note_write(t, op, p->owner, p->size, i, at);
+    if (v->f) kc_dtype_put(v->elem, t->shared.bytes + at, 0, v->f[i]);
+    else kc_dtype_put_i64(v->elem, t->shared.bytes + at, 0, v->i[i]);
 }
 
 kc_interp_value *kc_tile_shared_load(kc_tile_machine *t, const kc_op *op) {
-    part p = part_of(t, op, 1, &kc_result(op, 0)->type);
+    kc_tile_part p = kc_tile_part_of(t, op, kc_operand(op, 0), 1, &kc_result(op, 0)->type);
     kc_interp_value *r = kc_interp_make_typed(t->m, op, p.tile);
-    for_elements(t, op, &p, r, read_element);
+    kc_tile_for_elements(t, op, &p, r, read_element);
     return r;
 }
 
 void kc_tile_shared_store(kc_tile_machine *t, const kc_op *op) {
-    part p = part_of(t, op, 2, &kc_operand(op, 1)->type);
-    for_elements(t, op, &p, kc_interp_operand(t->m, op, 1), write_element);
+    kc_tile_part p = kc_tile_part_of(t, op, kc_operand(op, 0), 2, &kc_operand(op, 1)->type);
+    kc_tile_for_elements(t, op, &p, kc_interp_operand(t->m, op, 1), write_element);
 }

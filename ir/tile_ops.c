@@ -92,6 +92,8 @@ static kc_interp_value *one_result(kc_tile_machine *t, const kc_op *op) {
     case KC_OP_CONVERT: return kc_interp_hold(kc_interp_operand(t->m, op, 0));
     case KC_OP_LOAD: return kc_tile_load(t, op);
     case KC_OP_SHARED_LOAD: return kc_tile_shared_load(t, op);
+    case KC_OP_ASYNC_COPY: return kc_tile_async_copy(t, op);
+    case KC_OP_ASYNC_COMMIT: return kc_tile_async_commit(t, op);
     case KC_OP_DOT: return kc_tile_dot(t, op);
     case KC_OP_CONST:
     case KC_OP_SYM:
@@ -111,6 +113,7 @@ static void run_op(kc_tile_machine *t, const kc_op *op) {
     case KC_OP_STORE: kc_tile_store(t, op); break;
     case KC_OP_SHARED_STORE: kc_tile_shared_store(t, op); break;
     case KC_OP_SHARED_ALLOC: return; // found before
+    case KC_OP_ASYNC_WAIT: kc_tile_async_wait(t, op); break;
     case KC_OP_BARRIER: t->shared.interval++; break;
     case KC_OP_FOR: run_for(t, op, results); break;
     case KC_OP_IF:

@@ -30,6 +30,20 @@ kc_type kc_type_shared(kc_dtype elem, int rank, const int64_t *extents) {
     return type;
 }
 
+kc_type kc_type_token(void) {
+    return make(KC_TYPE_TOKEN, KC_DTYPE_NONE, 0);
+}
+
+kc_type kc_type_copy(const kc_type *tile) {
+    kc_type type = *tile;
+    type.kind = KC_TYPE_TOKEN;
+    return type;
+}
+
+bool kc_type_is_group(const kc_type *type) {
+    return type->kind == KC_TYPE_TOKEN && type->elem == KC_DTYPE_NONE;
+}
+
 static bool same(kc_expr_pool *pool, const kc_expr *a, const kc_expr *b) {
     return a == b || (a && b && pool && kc_expr_known_equal(pool, a, b));
 }

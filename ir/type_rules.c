@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 bool kc_domain_accepts(kc_domain domain, kc_dtype type) {
+    if (domain == KC_DOMAIN_NONE) return true;
     if (type < 0 || type >= KC_DTYPE_COUNT) return false;
     bool is_float = kc_dtype_is_float(type), is_integer = kc_dtype_is_integer(type);
     bool is_real = type == KC_f32 || type == KC_f64;

@@ -121,11 +121,13 @@ static const char *tile_trouble(const kc_checker *c, const kc_type *type) {
 
 static const char *type_trouble(const kc_checker *c, const kc_type *type) {
     if (type->rank < 0 || type->rank > KC_MAX_RANK) return "has a rank out of range";
+    if (kc_type_is_group(type)) return type->rank || type->layout ? "is a group with extents" : NULL;
     if (!kc_domain_accepts(KC_DOMAIN_ANY, type->elem))
         return "has no element type";
     switch (type->kind) {
     case KC_TYPE_TENSOR: return tensor_trouble(c, type);
     case KC_TYPE_TILE:
+    case KC_TYPE_TOKEN:
     case KC_TYPE_SHARED: return tile_trouble(c, type);
     case KC_TYPE_NONE: break;
     }
@@ -207,6 +209,7 @@ static const char *attr_trouble(const kc_attr *attr) {
         return attr->integer < 1 || (attr->integer & (attr->integer - 1)) ? "is no power of two"
                                                                           : NULL;
     case KC_ATTR_SHARED:
+    case KC_ATTR_PENDING:
     case KC_ATTR_SWIZZLE: return attr->integer < 0 ? "is below 0" : NULL;
     case KC_ATTR_KEEPDIMS:
     case KC_ATTR_APPROXIMATE:
@@ -320,7 +323,8 @@ static void check_rule(kc_checker *c, const kc_op *op) {
 
 static void check_facts(kc_checker *c, const kc_op *op) {
     kc_check_facts *(*const tables[])(kc_opcode) = {kc_check_plan_facts, kc_check_tensor_facts,
-                                                    kc_check_composite_facts, kc_check_tile_facts};
+                                                    kc_check_composite_facts, kc_check_tile_facts,
+                                                    kc_check_async_facts};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         kc_check_facts *facts = tables[i](op->code);
         if (facts) facts(c, op);
@@ -362,16 +366,36 @@ static void check_region(kc_checker *c, const kc_op *op) {
         kc_map_set(scope.defined, op->body->args[i], op->body->args[i]);
     }
     check_block(c, op->body);
+    if (op->code == KC_OP_KERNEL && c->level == KC_LEVEL_LAYOUT && c->errors == outer.errors)
+        kc_check_copies(c, op);
     c->scope = outer.scope;
     c->pool = outer.pool;
     c->kernel = outer.kernel;
     if (op->code == KC_OP_KERNEL) c->kernel_rank = outer.kernel_rank;
 }
 
+// Where tokens may come from and go to: nothing else knows values without elements.
+static void check_tokens(kc_checker *c, const kc_op *op) {
+    bool carries = op->code == KC_OP_FOR || op->code == KC_OP_YIELD;
+    bool takes = carries || op->code == KC_OP_ASYNC_COMMIT || op->code == KC_OP_ASYNC_WAIT;
+    bool gives = carries || op->code == KC_OP_ASYNC_COMMIT || op->code == KC_OP_ASYNC_COPY;
+    for (int i = 0; !takes && i < op->n_operands; i++)
+        if (kc_operand(op, i)->type.kind == KC_TYPE_TOKEN)
+            kc_check_fail(c, op, "operand %d is a token", i);
+    for (int i = 0; !gives && i < op->n_results; i++)
+        if (kc_check_result(op, i)->kind == KC_TYPE_TOKEN)
+            kc_check_fail(c, op, "result %d is a token", i);
+    for (int i = 0; !carries && op->body && i < op->body->n_args; i++)
+        if (op->body->args[i]->type.kind == KC_TYPE_TOKEN)
+            kc_check_fail(c, op, "argument %d of its region is a token", i);
+}
+
 static void check_op(kc_checker *c, const kc_op *op, const kc_block *block) {
     int before = c->errors;
     check_links(c, op, block);
     if (!check_uses(c, op)) return;
+    check_tokens(c, op);
+    if (c->errors > before) return;
     if (kc_op_has(op, KC_TERMINATOR) && op->next)
         kc_check_fail(c, op, "ops follow after the end of the region");
     if (needs_body(op->code) != (op->body != NULL))

@@ -54,11 +54,19 @@ void kc_check_packing(kc_checker *, const kc_op *, const kc_type *, const char *
 const kc_op *kc_check_terminator(
     const kc_op *); // of the op's body: its last op when that ends regions, else NULL
 
-// Facts that belong to one op: verify_plan.c, verify_tensor.c, verify_composite.c, verify_tile.c.
+// Facts that belong to one op: verify_plan.c, verify_tensor.c, verify_composite.c, verify_tile.c,
+// verify_async.c.
 // They may trust that operand counts, attributes and types are well formed.
 typedef void kc_check_facts(kc_checker *, const kc_op *);
 kc_check_facts *kc_check_plan_facts(kc_opcode), *kc_check_tensor_facts(kc_opcode),
-    *kc_check_composite_facts(kc_opcode), *kc_check_tile_facts(kc_opcode);
+    *kc_check_composite_facts(kc_opcode), *kc_check_tile_facts(kc_opcode),
+    *kc_check_async_facts(kc_opcode);
+// Buffer, coordinates and mask (segments base_segment to base_segment + 2) of an access to global
+// memory that moves the tile; buffer (operand `buffer`), stage and offsets of one to shared memory.
+void kc_check_access(kc_checker *, const kc_op *, const kc_type *tile, int base_segment);
+void kc_check_shared_access(kc_checker *, const kc_op *, const kc_type *tile, int buffer,
+                            int stage_segment);
+void kc_check_copies(kc_checker *, const kc_op *kernel); // that waits and barriers order them
 kc_check_facts kc_check_scan, kc_check_scan_carry; // verify_scan.c
 // The region combines two tuples of n scalars that have the element types of operands 0 to n - 1.
 void kc_check_combiner(kc_checker *, const kc_op *, int n);

@@ -23,7 +23,7 @@ bool kc_check_same(const kc_checker *c, const kc_expr *a, const kc_expr *b) {
 }
 
 bool kc_check_scalar(const kc_type *type, kc_dtype elem) {
-    return type->kind != KC_TYPE_SHARED && type->rank == 0 &&
+    return type->kind != KC_TYPE_SHARED && type->kind != KC_TYPE_TOKEN && type->rank == 0 &&
            (elem == KC_DTYPE_NONE || type->elem == elem);
 }
 

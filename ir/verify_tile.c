@@ -32,6 +32,8 @@ static void check_for(kc_checker *c, const kc_op *op) {
         types[i] = kc_check_operand(c, op, i + 2);
         if (types[i]->kind == KC_TYPE_TENSOR)
             kc_check_fail(c, op, "carried value %d is a tensor", i);
+        if (types[i]->kind == KC_TYPE_TOKEN && !kc_type_is_group(types[i]))
+            kc_check_fail(c, op, "carried value %d is a copy that no group has", i);
         if (!same_carried(types[i], &op->body->args[i + 1]->type))
             kc_check_fail(c, op, "argument %d has not the type of its carried value", i + 1);
         if (!same_carried(types[i], kc_check_result(op, i)))
@@ -96,7 +98,7 @@ static void check_mask(kc_checker *c, const kc_op *op, int segment, const kc_typ
         kc_check_fail(c, op, "the mask does not fit the tile (extents are 1 or the tile's)");
 }
 
-static void check_access(kc_checker *c, const kc_op *op, const kc_type *whole, int base_segment) {
+void kc_check_access(kc_checker *c, const kc_op *op, const kc_type *whole, int base_segment) {
     const kc_type *buffer = kc_check_operand(c, op, 0);
     if (!kc_check_kind(c, op, buffer, KC_TYPE_TENSOR, "the buffer") ||
         !kc_check_kind(c, op, whole, KC_TYPE_TILE, "the tile"))
@@ -109,12 +111,12 @@ static void check_access(kc_checker *c, const kc_op *op, const kc_type *whole, i
 }
 
 static void check_load(kc_checker *c, const kc_op *op) {
-    if (kc_check_results(c, op, 1)) check_access(c, op, kc_check_result(op, 0), 1);
+    if (kc_check_results(c, op, 1)) kc_check_access(c, op, kc_check_result(op, 0), 1);
 }
 
 static void check_store(kc_checker *c, const kc_op *op) {
     const kc_value *buffer = kc_operand(op, 0);
-    check_access(c, op, kc_check_operand(c, op, 1), 2);
+    kc_check_access(c, op, kc_check_operand(c, op, 1), 2);
     if (buffer->block && buffer->block->parent == c->kernel && c->kernel &&
         buffer->index < c->kernel->segments[0])
         kc_check_fail(c, op, "it writes to an input of the kernel");
@@ -205,9 +207,9 @@ static void check_part(kc_checker *c, const kc_op *op, const kc_type *buffer, bo
     }
 }
 
-static void check_shared_access(kc_checker *c, const kc_op *op, const kc_type *tile,
-                                int stage_segment) {
-    const kc_type *buffer = kc_check_operand(c, op, 0);
+void kc_check_shared_access(kc_checker *c, const kc_op *op, const kc_type *tile, int operand,
+                            int stage_segment) {
+    const kc_type *buffer = kc_check_operand(c, op, operand);
     int staged;
     kc_use *stage = kc_op_segment(op, stage_segment, &staged);
     if (!kc_check_kind(c, op, buffer, KC_TYPE_SHARED, "the buffer") ||
@@ -227,11 +229,11 @@ static void check_shared_access(kc_checker *c, const kc_op *op, const kc_type *t
 }
 
 static void check_shared_store(kc_checker *c, const kc_op *op) {
-    check_shared_access(c, op, kc_check_operand(c, op, 1), 2);
+    kc_check_shared_access(c, op, kc_check_operand(c, op, 1), 0, 2);
 }
 
 static void check_shared_load(kc_checker *c, const kc_op *op) {
-    if (kc_check_results(c, op, 1)) check_shared_access(c, op, kc_check_result(op, 0), 1);
+    if (kc_check_results(c, op, 1)) kc_check_shared_access(c, op, kc_check_result(op, 0), 0, 1);
 }
 
 kc_check_facts *kc_check_tile_facts(kc_opcode code) {

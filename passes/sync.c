@@ -46,14 +46,18 @@
 //     }
 //   }
 //
-// Buffers whose uses do not overlap in time share bytes. Then one walk keeps the accesses since the last barrier; an
-// access that overlaps one of them, at least one being a write, gets a barrier before it. Loop bodies are walked twice, so
-// that dependences across the back edge count. Accesses to different stages of one buffer do not conflict: stages follow the
-// loop counter, so neighbouring iterations are apart, and a barrier in each iteration keeps further ones apart.
+// Buffers whose uses do not overlap in time share bytes; a buffer that copies go to is in use until they have been waited
+// for. Then kc_shared_order_walk finds the pairs of accesses that nothing orders, across the back edges of loops too, and the
+// places where a barrier would order them. The place that serves most pairs gets one (among equals, the one in the fewest
+// loops, then the last), until no pair is left. So a ring of copies has one barrier a step, between the wait for this
+// step's copies and the issue of later ones: it shows what has arrived, and it ends the reading of the stage that is
+// filled next. At last each wait is told how many later groups it may leave on their way.
 // Requires layouts. Idempotent.
+#include "ir/map.h"
+#include "ir/shared_order.h"
 #include "passes/pass.h"
 
-enum { ALIGNMENT = 128, MAX_BUFFERS = 64, MAX_PENDING = 256 };
+enum { ALIGNMENT = 128, MAX_BUFFERS = 64 };
 
 typedef struct {
     kc_value *buffer;
@@ -67,11 +71,6 @@ typedef struct {
     lifetime buffers[MAX_BUFFERS];
     int n_buffers, time;
 } packer;
-
-static kc_value *buffer_of(const kc_op *op) {
-    return op->code == KC_OP_SHARED_STORE || op->code == KC_OP_SHARED_LOAD ? kc_operand(op, 0)
-                                                                           : NULL;
-}
 
 static lifetime *lifetime_of(packer *p, const kc_value *buffer) {
     for (int i = 0; i < p->n_buffers; i++)
@@ -105,21 +104,46 @@ static int ops_inside(const kc_block *block) {
     return n;
 }
 
+// The place in time of an op, and of the outermost loop around it: -1 when there is none.
+typedef struct {
+    int now, loop_first, loop_last;
+} moment;
+
 // A buffer used in several blocks lives as long as the loops around its uses.
+static void use_buffer(packer *p, const kc_value *buffer, const kc_block *block, moment at) {
+    lifetime *l = lifetime_of(p, buffer);
+    if (at.loop_first >= 0 && used_outside(buffer, block)) extend(l, at.loop_first, at.loop_last);
+    extend(l, at.now, at.now);
+}
+
+// The buffers of the copies that a token stands for, whichever way it came.
+static void use_token(packer *p, const kc_value *token, const kc_block *block, moment at,
+                      kc_map *seen) {
+    if (kc_map_get(seen, token)) return;
+    kc_map_set(seen, token, p);
+    const kc_op *op = token->def ? token->def : token->block->parent;
+    if (op->code == KC_OP_ASYNC_COMMIT) {
+        for (int i = 0; i < op->n_operands; i++)
+            use_buffer(p, kc_operand(kc_operand(op, i)->def, 1), block, at);
+    } else if (op->code == KC_OP_FOR) {
+        int i = token->index - !token->def; // the counter is no carried value
+        use_token(p, kc_operand(op, 2 + i), block, at, seen);
+        use_token(p, kc_operand(op->body->last, i), block, at, seen);
+    }
+}
+
 static void measure(packer *p, kc_block *block, int loop_first, int loop_last) {
     KC_FOR_OPS(op, block) {
-        int now = p->time++;
+        moment at = {p->time++, loop_first, loop_last};
+        kc_shared_access access;
         if (op->code == KC_OP_SHARED_ALLOC) add_buffer(p, op);
-        kc_value *buffer = buffer_of(op);
-        if (buffer) {
-            lifetime *l = lifetime_of(p, buffer);
-            if (loop_first >= 0 && used_outside(buffer, block)) extend(l, loop_first, loop_last);
-            extend(l, now, now);
-        }
+        if (kc_shared_access_of(op, &access)) use_buffer(p, access.buffer, block, at);
+        if (op->code == KC_OP_ASYNC_WAIT)
+            use_token(p, kc_operand(op, 0), block, at, kc_map_create(p->pass->scratch));
         if (op->code != KC_OP_FOR && op->code != KC_OP_IF) continue;
         bool outermost = loop_first < 0;
-        measure(p, op->body, outermost ? now : loop_first,
-                outermost ? now + ops_inside(op->body) : loop_last);
+        measure(p, op->body, outermost ? at.now : loop_first,
+                outermost ? at.now + ops_inside(op->body) : loop_last);
     }
 }
 
@@ -129,7 +153,7 @@ static bool collide(const lifetime *a, const lifetime *b) {
 }
 
 // First fit: the lowest offset that no buffer alive at the same time occupies.
-static int64_t place(packer *p, int i) {
+static int64_t place_buffer(packer *p, int i) {
     lifetime *l = &p->buffers[i];
     l->offset = 0;
     for (bool moved = true; moved;) {
@@ -145,7 +169,7 @@ static int64_t pack(packer *p) {
     int64_t total = 0;
     kc_expr_pool *pool = kc_op_pool(p->kernel);
     for (int i = 0; i < p->n_buffers; i++) {
-        int64_t end = place(p, i);
+        int64_t end = place_buffer(p, i);
         if (end > total) total = end;
         kc_attr_set_expr(p->buffers[i].buffer->def, KC_ATTR_OFFSET,
                          kc_expr_const(pool, p->buffers[i].offset));
@@ -155,80 +179,103 @@ static int64_t pack(packer *p) {
 
 // ---- barriers ------------------------------------------------------------------------------------------------------
 
-typedef struct {
-    const kc_value *buffer, *stage;
-    bool write;
-} access;
+// A place for a barrier: before an op.
+typedef struct place {
+    kc_op *before;
+    int64_t pairs; // that a barrier here would order
+    int64_t latest; // pair that was counted last
+    int depth;     // loops around it
+    struct place *next;
+} place;
 
 typedef struct {
-    packer *p;
-    access pending[MAX_PENDING];
-    int n;
-} walk;
+    kc_pass_context *pass;
+    kc_map *places; // op -> place
+    place *all;     // the last one met first
+    int64_t pairs;
+    const kc_op *unready; // touches what a copy may be on its way to
+} search;
 
-static bool overlap(packer *p, const kc_value *a, const kc_value *b) {
-    const lifetime *x = lifetime_of(p, a), *y = lifetime_of(p, b);
-    return x->offset < y->offset + y->bytes && y->offset < x->offset + x->bytes;
+static int depth_of(const kc_op *op) {
+    int depth = 0;
+    while ((op = kc_op_parent(op)))
+        depth += op->code == KC_OP_FOR;
+    return depth;
 }
 
-// `same_turn`: both accesses belong to one iteration, where a stage is the same stage.
-static bool conflicts(walk *w, const access *a, const access *b, bool same_turn) {
-    if (!a->write && !b->write) return false;
-    if (!overlap(w->p, a->buffer, b->buffer)) return false;
-    return same_turn || !(a->buffer == b->buffer && a->stage && a->stage == b->stage);
+static place *place_of(search *s, kc_op *op) {
+    place *p = kc_map_get(s->places, op);
+    if (p) return p;
+    p = KC_NEW(s->pass->scratch, place);
+    *p = (place){op, 0, 0, depth_of(op), s->all};
+    s->all = p;
+    kc_map_set(s->places, op, p);
+    return p;
 }
 
-static void add_pending(walk *w, access a) {
-    for (int i = 0; i < w->n; i++)
-        if (w->pending[i].buffer == a.buffer && w->pending[i].stage == a.stage &&
-            w->pending[i].write == a.write)
-            return;
-    if (w->n == MAX_PENDING) kc_bug("more than %d shared accesses between barriers", MAX_PENDING);
-    w->pending[w->n++] = a;
-}
-
-// Those before `turn` in the list come from an earlier iteration.
-static void visit(walk *w, kc_op *op, int *turn) {
-    if (kc_op_has(op, KC_BARRIER)) {
-        w->n = *turn = 0;
-        return;
+static void count(void *context, const kc_op *first, kc_op *second, kc_op *const *gaps, int n) {
+    search *s = context;
+    (void)first;
+    if (!n) s->unready = second;
+    s->pairs++;
+    for (int i = 0; i < n; i++) {
+        place *p = place_of(s, gaps[i]);
+        p->pairs += p->latest != s->pairs;
+        p->latest = s->pairs;
     }
-    kc_value *buffer = buffer_of(op);
-    if (!buffer) return;
-    int stage_segment = op->code == KC_OP_SHARED_STORE ? 2 : 1, n;
-    kc_use *stage = kc_op_segment(op, stage_segment, &n);
-    access a = {buffer, n ? stage->value : NULL, op->code == KC_OP_SHARED_STORE};
-    for (int i = 0; i < w->n; i++) {
-        if (!conflicts(w, &w->pending[i], &a, i >= *turn)) continue;
-        kc_builder b = kc_builder_before(w->p->pass->module, op);
-        kc_build(&b, KC_OP_BARRIER, 0, NULL, 0, NULL);
-        w->n = *turn = 0;
-        break;
-    }
-    add_pending(w, a);
 }
 
-static void walk_block(walk *w, kc_block *block, int turn) {
-    KC_FOR_OPS(op, block) {
-        if (op->code == KC_OP_FOR || op->code == KC_OP_IF) {
-            walk before = *w;
-            walk_block(w, op->body, 0);
-            if (op->code == KC_OP_FOR) walk_block(w, op->body, w->n);
-            for (int i = 0; i < before.n; i++)
-                add_pending(w, before.pending[i]); // it may not run at all
-        } else {
-            visit(w, op, &turn);
+static const place *best(const search *s) {
+    const place *best = s->all;
+    for (const place *p = s->all; p; p = p->next)
+        if (p->pairs > best->pairs || (p->pairs == best->pairs && p->depth < best->depth)) best = p;
+    return best;
+}
+
+// False: something cannot be ordered, which is told.
+static bool add_barriers(kc_pass_context *pass, kc_op *kernel) {
+    for (;;) {
+        search s = {.pass = pass, .places = kc_map_create(pass->scratch)};
+        kc_shared_visitor visitor = {.context = &s, .hazard = count};
+        const char *trouble = NULL;
+        if (!kc_shared_order_walk(pass->scratch, kernel, &visitor))
+            trouble = "its loops are nested too deeply to order its shared memory";
+        if (s.unready) trouble = "it touches shared memory that a copy may be on its way to";
+        if (trouble) {
+            kc_report(pass->diag, KC_ERROR, (s.unready ? s.unready : kernel)->loc, "kernel %s: %s",
+                      kc_attr_string(kernel, KC_ATTR_NAME, ""), trouble);
+            return false;
         }
+        if (!s.pairs) return true;
+        kc_builder b = kc_builder_before(pass->module, best(&s)->before);
+        kc_build(&b, KC_OP_BARRIER, 0, NULL, 0, NULL);
     }
 }
 
-static void sync_kernel(kc_pass_context *pass, kc_op *kernel) {
+// A wait that is met several times leaves what each time may be left.
+static void note_wait(void *context, kc_op *wait, int64_t later) {
+    (void)context;
+    if (later < kc_attr_int(wait, KC_ATTR_PENDING, INT64_MAX))
+        kc_attr_set_int(wait, KC_ATTR_PENDING, later);
+}
+
+static void clear_waits(kc_block *block) {
+    KC_FOR_OPS(op, block) {
+        if (op->code == KC_OP_ASYNC_WAIT) kc_attr_remove(op, KC_ATTR_PENDING);
+        if (op->body) clear_waits(op->body);
+    }
+}
+
+static bool sync_kernel(kc_pass_context *pass, kc_op *kernel) {
     packer p = {.pass = pass, .kernel = kernel};
     measure(&p, kernel->body, -1, -1);
     int64_t bytes = pack(&p);
     if (bytes) kc_attr_set_int(kernel, KC_ATTR_SHARED, bytes);
-    walk w = {.p = &p};
-    walk_block(&w, kernel->body, 0);
+    clear_waits(kernel->body);
+    if (!add_barriers(pass, kernel)) return false;
+    kc_shared_visitor visitor = {.wait = note_wait};
+    kc_shared_order_walk(pass->scratch, kernel, &visitor);
+    return true;
 }
 
 static bool fits(kc_pass_context *pass, kc_op *kernel) {
@@ -252,8 +299,7 @@ static bool run(kc_pass_context *pass) {
             if (!ok || variant->code != KC_OP_VARIANT) continue;
             KC_FOR_OPS(kernel, variant->body) {
                 if (kernel->code != KC_OP_KERNEL) continue;
-                sync_kernel(pass, kernel);
-                ok = fits(pass, kernel) && ok;
+                ok = sync_kernel(pass, kernel) && fits(pass, kernel) && ok;
             }
         }
         all = all && ok;
