@@ -43,32 +43,59 @@
 //       %y = output {name = "y"} : f32[32]
 //       kernel inputs(%x) outputs(%y) {name = "f_v0_k0", grid = 1, warps = 1} {
 //       ^(%x: f32[32, K], %y: f32[32]):
-//         %as = shared_alloc : shared<2x32x1x8xf32, #0>
+//         %as = shared_alloc : shared<4x32x1x8xf32, #0>
 //         %zero = const {integer = 0} : i64
 //         %steps = sym {expr = K // 8} : i64
 //         %init = const {value = 0} : tile<32x1x1xf32, #1>
 //         %m = iota {axis = 0} : tile<32x1x1xi32, #1>
 //         %0 = lt %zero, %steps : bool
+//         %1 = const {integer = 4} : i64
+//         %stage = mod %zero, %1 : i64
 //         %eight = const {integer = 8} : i64
 //         %at = mul %zero, %eight : i64
 //         %i = iota {axis = 2} : tile<1x1x8xi32, #2>
-//         %v = load %x base(%zero, %at) local(%m, %i) mask(%0) : tile<32x1x8xf32, #3>
-//         %sum, %1 = for %zero, %steps carried(%init, %v) {step = 1} : tile<32x1x1xf32, #1>, tile<32x1x8xf32, #3> {
-//         ^(%k: i64, %c: tile<32x1x1xf32, #1>, %v_1: tile<32x1x8xf32, #3>):
-//           %2 = const {integer = 2} : i64
-//           %stage = mod %k, %2 : i64
-//           shared_store %as, %v_1 stage(%stage)
-//           %3 = const {integer = 1} : i64
-//           %4 = add %k, %3 : i64
-//           %5 = lt %4, %steps : bool
-//           %eight_1 = const {integer = 8} : i64
-//           %at_1 = mul %4, %eight_1 : i64
-//           %i_1 = iota {axis = 2} : tile<1x1x8xi32, #2>
-//           %v_2 = load %x base(%zero, %at_1) local(%m, %i_1) mask(%5) : tile<32x1x8xf32, #3>
-//           %a = shared_load %as stage(%stage) : tile<32x1x8xf32, #3>
+//         %v = async_copy %x, %as base(%zero, %at) local(%m, %i) mask(%0) stage(%stage) : token<32x1x8xf32, #3>
+//         %copied = async_commit %v : token
+//         %2 = const {integer = 1} : i64
+//         %3 = add %zero, %2 : i64
+//         %4 = lt %3, %steps : bool
+//         %5 = const {integer = 4} : i64
+//         %stage_1 = mod %3, %5 : i64
+//         %eight_1 = const {integer = 8} : i64
+//         %at_1 = mul %3, %eight_1 : i64
+//         %i_1 = iota {axis = 2} : tile<1x1x8xi32, #2>
+//         %v_1 = async_copy %x, %as base(%zero, %at_1) local(%m, %i_1) mask(%4) stage(%stage_1) : token<32x1x8xf32, #3>
+//         %copied_1 = async_commit %v_1 : token
+//         %6 = const {integer = 2} : i64
+//         %7 = add %zero, %6 : i64
+//         %8 = lt %7, %steps : bool
+//         %9 = const {integer = 4} : i64
+//         %stage_2 = mod %7, %9 : i64
+//         %eight_2 = const {integer = 8} : i64
+//         %at_2 = mul %7, %eight_2 : i64
+//         %i_2 = iota {axis = 2} : tile<1x1x8xi32, #2>
+//         %v_2 = async_copy %x, %as base(%zero, %at_2) local(%m, %i_2) mask(%8) stage(%stage_2) : token<32x1x8xf32, #3>
+//         %copied_2 = async_commit %v_2 : token
+//         %sum, %10, %11, %12 = for %zero, %steps carried(%init, %copied, %copied_1, %copied_2) {step = 1} : tile<32x1x1xf32, #1>, token, token, token {
+//         ^(%k: i64, %c: tile<32x1x1xf32, #1>, %copied_3: token, %copied_4: token, %copied_5: token):
+//           async_wait %copied_3
+//           %13 = const {integer = 4} : i64
+//           %stage_3 = mod %k, %13 : i64
+//           %14 = const {integer = 3} : i64
+//           %15 = add %k, %14 : i64
+//           %16 = lt %15, %steps : bool
+//           %17 = const {integer = 4} : i64
+//           %stage_4 = mod %15, %17 : i64
+//           %eight_3 = const {integer = 8} : i64
+//           %at_3 = mul %15, %eight_3 : i64
+//           %i_3 = iota {axis = 2} : tile<1x1x8xi32, #2>
+//           %v_3 = async_copy %x, %as base(%zero, %at_3) local(%m, %i_3) mask(%16) stage(%stage_4) : token<32x1x8xf32, #3>
+//           %copied_6 = async_commit %v_3 : token
+//           %a = shared_load %as stage(%stage_3) : tile<32x1x8xf32, #3>
 //           %next = dot %a, %a, %c {axis = 2, unit = "fma"} : tile<32x1x1xf32, #1>
-//           yield %next, %v_2
+//           yield %next, %copied_4, %copied_5, %copied_6
 //         }
+//         async_wait %12
 //         store %y, %sum base(%zero) local(%m)
 //         return
 //       }
@@ -76,203 +103,124 @@
 //   }
 //
 // The loads of the next step are in flight during the products of this one, and with two stages one barrier a step is
-// enough. The schedule's `stages` is the number of buffers: 1 leaves a loop as it is; more than 2 are a longer ring, which
-// synchronous copies gain nothing from. Without a wish there are two, if the shared memory that needs no opt-in holds them.
+// enough. Where the target has copies that bypass registers (`has_async_copy`) and a tile is stored as it was loaded, it gets a
+// ring of `stages` buffers instead: copies are issued stages - 1 steps ahead, the last ones with nothing to copy, their tokens are
+// carried round the loop, and what is still on its way behind the loop is waited for there:
+//
+//   %t0 = async_commit (copies of step 0 to stage 0)
+//   %t1 = async_commit (copies of step 1 to stage 1)
+//   %sum, %u0, %u1 = for %zero, %steps carried(%init, %t0, %t1) {
+//   ^(%k, %c, %t, %later):
+//     async_wait %t                                        // sync: {pending = 1}, and the step's one barrier
+//     %t2 = async_commit (copies of step k + 2 to stage (k + 2) mod 3, if it exists)
+//     ... products, reading stage k mod 3 ...
+//     yield %next, %later, %t2
+//   }
+//   async_wait %u1
+//
+// The schedule's `stages` is the number of buffers: 1 leaves a loop as it is. Without a wish there are two; with asynchronous
+// copies as many up to four as the shared memory that needs no opt-in holds. Synchronous copies gain nothing from more than two.
 // Requires layouts, and that a kernel reads nothing it writes, so that loads may move.
-#include "passes/pass.h"
+#include "passes/pipeliner.h"
 
 #include <string.h>
 
-enum { USUAL_STAGES = 2, MAX_COPIES = 8, MAX_CARRIED = 2 * KC_MAX_RANK };
-
-typedef struct {
-    kc_pass_context *pass;
-    kc_op *loop;
-    kc_expr_pool *pool;
-    int64_t stages;
-    int64_t room; // bytes of shared memory that the buffers may take
-    kc_op *stores[MAX_COPIES];
-    int n_stores;
-    bool *ahead, *now; // by op order in the body: computed for the next step, for the current one
-} rotation;
+enum { USUAL_STAGES = 2, USUAL_RING = 4 };
 
 // Ops of the body that v needs. False: it needs a carried value, or an op with an effect other than reading memory.
-static bool mark(rotation *r, bool *set, kc_value *v, bool carried_too) {
+static bool mark(kc_pipeliner *p, bool *set, kc_value *v, bool carried_too) {
     kc_op *op = v->def;
-    if (v->block == r->loop->body) return carried_too || v->index == 0;
-    if (!op || op->block != r->loop->body || set[op->order]) return true;
+    if (v->block == p->loop->body) return carried_too || v->index == 0;
+    if (!op || op->block != p->loop->body || set[op->order]) return true;
     if (!carried_too && !kc_op_has(op, KC_PURE) && op->code != KC_OP_LOAD) return false;
     set[op->order] = true;
     for (int i = 0; i < op->n_operands; i++)
-        if (!mark(r, set, kc_operand(op, i), carried_too)) return false;
+        if (!mark(p, set, kc_operand(op, i), carried_too)) return false;
     return true;
 }
 
-static bool find_stores(rotation *r) {
-    int64_t bytes = 0;
+static bool find_copies(kc_pipeliner *p) {
     bool dots = false;
-    KC_FOR_OPS(op, r->loop->body) {
+    KC_FOR_OPS(op, p->loop->body) {
         dots = dots || op->code == KC_OP_DOT;
+        if (op->code == KC_OP_FOR || op->code == KC_OP_IF) return false;
         if (op->code != KC_OP_SHARED_STORE) continue;
-        if (r->n_stores == MAX_COPIES) return false;
-        const kc_type *buffer = &kc_operand(op, 0)->type;
-        r->stores[r->n_stores++] = op;
-        bytes += r->stages * kc_tile_elements(buffer) * kc_dtype_unit(buffer->elem);
+        if (p->n_copies == KC_MAX_COPIES || op->segments[2]) return false;
+        kc_copy copy = {op, kc_copy_vector(p, op)};
+        p->n_async += copy.vector > 0;
+        p->copies[p->n_copies++] = copy;
     }
-    return dots && r->n_stores > 0 && bytes <= r->room;
+    return dots && p->n_copies > 0;
 }
 
-static bool applies(rotation *r) {
-    kc_block *body = r->loop->body;
-    kc_block_renumber(body);
-    if (!find_stores(r) || body->n_args > MAX_CARRIED) return false;
-    r->ahead = KC_NEW_ARRAY(r->pass->scratch, bool, body->last->order + 1);
-    r->now = KC_NEW_ARRAY(r->pass->scratch, bool, body->last->order + 1);
-    for (int i = 0; i < r->n_stores; i++)
-        if (!mark(r, r->ahead, kc_operand(r->stores[i], 1), false)) return false;
-    KC_FOR_OPS(op, body) {
-        if (r->ahead[op->order] || op->code == KC_OP_SHARED_STORE) continue;
-        r->now[op->order] = true;
-        for (int i = 0; i < op->n_operands; i++)
-            mark(r, r->now, kc_operand(op, i), true);
+static int64_t bytes_of(const kc_pipeliner *p) {
+    int64_t bytes = 0;
+    for (int i = 0; i < p->n_copies; i++) {
+        const kc_type *buffer = &kc_copy_buffer(&p->copies[i])->type;
+        bytes += kc_copy_stages(p, &p->copies[i]) * kc_tile_elements(buffer) *
+                 kc_dtype_unit(buffer->elem);
     }
-    KC_FOR_OPS(op, body) // a load that both need would be done twice
-        if (op->code == KC_OP_LOAD && r->ahead[op->order] && r->now[op->order]) return false;
-    return true;
-}
-
-static void guard_load(rotation *r, kc_op *load, kc_value *exists) {
-    if (load->segments[3] == 0) {
-        kc_op_add_operand(r->pass->module, load, exists);
-        return;
-    }
-    kc_builder b = kc_builder_before(r->pass->module, load);
-    int last = load->n_operands - 1;
-    kc_value *mask = kc_operand(load, last), *both = kc_build_binary(&b, KC_OP_AND, mask, exists);
-    both->type.layout = mask->type.layout;
-    kc_op_set_operand(load, last, both);
-}
-
-// What the stores of step `step` store; nothing is loaded unless the step exists.
-static void copy_ahead(rotation *r, kc_builder *b, kc_value *step, kc_value *exists,
-                       kc_value **values) {
-    kc_clone *clone = kc_clone_begin(r->pass->module, r->pool, r->pool);
-    kc_clone_map(clone, r->loop->body->args[0], step);
-    KC_FOR_OPS(op, r->loop->body) {
-        if (!r->ahead[op->order]) continue;
-        kc_op *copy = kc_clone_op(clone, b, op);
-        if (copy->code == KC_OP_LOAD) guard_load(r, copy, exists);
-    }
-    for (int i = 0; i < r->n_stores; i++)
-        values[i] = kc_clone_value(clone, kc_operand(r->stores[i], 1));
-    kc_clone_end(clone);
-}
-
-static void add_stages(const rotation *r, kc_value *buffer) {
-    memmove(buffer->type.tile + 1, buffer->type.tile, sizeof(int64_t) * (size_t)buffer->type.rank);
-    buffer->type.tile[0] = r->stages;
-    buffer->type.rank++;
-}
-
-static bool is_staged(const rotation *r, const kc_value *buffer) {
-    for (int i = 0; i < r->n_stores; i++)
-        if (kc_operand(r->stores[i], 0) == buffer) return true;
-    return false;
-}
-
-static void store_copies(rotation *r, kc_builder *b, kc_block *body, int first, kc_value *stage) {
-    for (int i = 0; i < r->n_stores; i++) {
-        kc_value *operands[3] = {kc_operand(r->stores[i], 0), body->args[first + i], stage};
-        b->loc = r->stores[i]->loc;
-        kc_op *store = kc_build(b, KC_OP_SHARED_STORE, 3, operands, 0, NULL);
-        kc_op_set_segments(store, (int[]){1, 1, 1});
-    }
-}
-
-// The rest of the body, reading the stage of this step. Gives what it yields.
-static void copy_rest(rotation *r, kc_builder *b, kc_block *body, kc_value *stage,
-                      kc_value **yields) {
-    kc_clone *clone = kc_clone_begin(r->pass->module, r->pool, r->pool);
-    for (int i = 0; i < r->loop->body->n_args; i++)
-        kc_clone_map(clone, r->loop->body->args[i], body->args[i]);
-    KC_FOR_OPS(op, r->loop->body) {
-        if (!r->now[op->order] || kc_op_has(op, KC_TERMINATOR)) continue;
-        kc_op *copy = kc_clone_op(clone, b, op);
-        if (copy->code == KC_OP_SHARED_LOAD && is_staged(r, kc_operand(copy, 0))) {
-            kc_op_add_operand(r->pass->module, copy, stage);
-            kc_op_set_segments(copy, (int[]){1, 1});
-        }
-    }
-    const kc_op *yield = r->loop->body->last;
-    for (int i = 0; i < yield->n_operands; i++)
-        yields[i] = kc_clone_value(clone, kc_operand(yield, i));
-    kc_clone_end(clone);
-}
-
-static kc_op *build_loop(rotation *r, kc_value *const *first) {
-    kc_builder b = kc_builder_before(r->pass->module, r->loop);
-    int n = r->loop->n_operands - 2;
-    kc_value *operands[2 + MAX_CARRIED + MAX_COPIES];
-    kc_type types[MAX_CARRIED + MAX_COPIES];
-    for (int i = 0; i < n + 2; i++)
-        operands[i] = kc_operand(r->loop, i);
-    for (int i = 0; i < r->n_stores; i++)
-        operands[2 + n++] = first[i];
-    for (int i = 0; i < n; i++)
-        types[i] = operands[2 + i]->type;
-    kc_op *loop = kc_build(&b, KC_OP_FOR, 2 + n, operands, n, types);
-    kc_attr_set_int(loop, KC_ATTR_STEP, kc_attr_int(r->loop, KC_ATTR_STEP, 1));
-    kc_block *body = kc_op_add_body(r->pass->module, loop);
-    for (int i = 0; i < n + 1; i++) {
-        const kc_value *like = i < r->loop->body->n_args ? r->loop->body->args[i] : operands[1 + i];
-        kc_block_add_arg(r->pass->module, body, like->type, like->name);
-    }
-    return loop;
-}
-
-static void rotate(rotation *r) {
-    kc_module *module = r->pass->module;
-    kc_type index = kc_type_scalar(KC_i64);
-    kc_value *first[MAX_COPIES], *yields[MAX_CARRIED + MAX_COPIES], *upper = kc_operand(r->loop, 1);
-    kc_builder outer = kc_builder_before(module, r->loop);
-    copy_ahead(r, &outer, kc_operand(r->loop, 0),
-               kc_build_binary(&outer, KC_OP_LT, kc_operand(r->loop, 0), upper), first);
-    kc_op *loop = build_loop(r, first);
-    kc_block *body = loop->body;
-    kc_builder b = kc_builder_at_end(module, body, r->loop->loc);
-    kc_value *stage =
-        kc_build_binary(&b, KC_OP_MOD, body->args[0], kc_build_const_int(&b, index, r->stages));
-    stage->name = "stage";
-    int n = r->loop->body->n_args - 1;
-    for (int i = 0; i < r->n_stores; i++)
-        add_stages(r, kc_operand(r->stores[i], 0));
-    store_copies(r, &b, body, 1 + n, stage);
-    kc_value *step =
-        kc_build_binary(&b, KC_OP_ADD, body->args[0],
-                        kc_build_const_int(&b, index, kc_attr_int(loop, KC_ATTR_STEP, 1)));
-    copy_ahead(r, &b, step, kc_build_binary(&b, KC_OP_LT, step, upper), yields + n);
-    copy_rest(r, &b, body, stage, yields);
-    kc_build(&b, KC_OP_YIELD, n + r->n_stores, yields, 0, NULL);
-    for (int i = 0; i < r->loop->n_results; i++) {
-        kc_result(loop, i)->name = kc_result(r->loop, i)->name;
-        kc_value_replace(kc_result(r->loop, i), kc_result(loop, i));
-    }
-    kc_op_erase(r->loop);
+    return bytes;
 }
 
 // A wish that does not fit is left to `sync`, which knows all of the kernel's shared memory and refuses it with the reason.
-static void pipeline_kernel(kc_pass_context *pass, kc_op *kernel) {
-    const kc_attr *wish = kc_attr_get(kernel, KC_ATTR_STAGES);
-    int64_t stages = wish ? wish->integer : USUAL_STAGES;
-    if (stages < 2) return;
-    KC_FOR_OPS(op, kernel->body) {
-        if (op->code != KC_OP_FOR) continue;
-        rotation r = {.pass = pass,
-                      .loop = op,
-                      .pool = kc_op_pool(op),
-                      .stages = stages,
-                      .room = wish ? INT64_MAX : pass->target->attributes.shared_memory_static};
-        if (applies(&r)) rotate(&r);
+static bool choose_stages(kc_pipeliner *p, const kc_attr *wish) {
+    if (wish) {
+        p->stages = wish->integer;
+        return true;
+    }
+    p->stages = p->n_async ? USUAL_RING : USUAL_STAGES;
+    while (p->stages > USUAL_STAGES &&
+           bytes_of(p) > p->pass->target->attributes.shared_memory_static)
+        p->stages--;
+    return bytes_of(p) <= p->pass->target->attributes.shared_memory_static;
+}
+
+static bool mark_all(kc_pipeliner *p) {
+    kc_block *body = p->loop->body;
+    kc_block_renumber(body);
+    bool **sets[] = {&p->issued, &p->loaded, &p->now};
+    for (int i = 0; i < 3; i++)
+        *sets[i] = KC_NEW_ARRAY(p->pass->scratch, bool, body->last->order + 1);
+    for (int i = 0; i < p->n_copies; i++) {
+        kc_value *v = kc_copy_value(&p->copies[i]);
+        if (!p->copies[i].vector && !mark(p, p->loaded, v, false)) return false;
+        for (int k = 0; p->copies[i].vector && k < v->def->n_operands; k++)
+            if (!mark(p, p->issued, kc_operand(v->def, k), false)) return false;
+    }
+    return true;
+}
+
+// What is left for the current step. A load that it shares with the next one would be done twice.
+static bool mark_rest(kc_pipeliner *p) {
+    kc_block *body = p->loop->body;
+    bool *copied = KC_NEW_ARRAY(p->pass->scratch, bool, body->last->order + 1);
+    for (int i = 0; i < p->n_copies; i++)
+        if (p->copies[i].vector) copied[kc_copy_value(&p->copies[i])->def->order] = true;
+    KC_FOR_OPS(op, body) {
+        bool before = p->issued[op->order] || p->loaded[op->order] || copied[op->order];
+        if (before || op->code == KC_OP_SHARED_STORE) continue;
+        p->now[op->order] = true;
+        for (int i = 0; i < op->n_operands; i++)
+            mark(p, p->now, kc_operand(op, i), true);
+    }
+    KC_FOR_OPS(op, body)
+        if (op->code == KC_OP_LOAD && p->loaded[op->order] && p->now[op->order]) return false;
+    return true;
+}
+
+static bool applies(kc_pipeliner *p, const kc_attr *wish) {
+    bool fits = p->loop->body->n_args <= KC_MAX_CARRIED && kc_attr_int(p->loop, KC_ATTR_STEP, 1) == 1;
+    return fits && find_copies(p) && choose_stages(p, wish) && p->stages <= KC_MAX_STAGES &&
+           mark_all(p) && mark_rest(p);
+}
+
+static void pipeline_block(kc_pass_context *pass, kc_block *block, const kc_attr *wish) {
+    KC_FOR_OPS(op, block) {
+        if (op->code != KC_OP_FOR && op->code != KC_OP_IF) continue;
+        kc_pipeliner p = {.pass = pass, .loop = op, .pool = kc_op_pool(op)};
+        if (op->code == KC_OP_FOR && applies(&p, wish)) kc_pipeline_rotate(&p);
+        else pipeline_block(pass, op->body, wish);
     }
 }
 
@@ -280,15 +228,18 @@ static bool run(kc_pass_context *pass) {
     KC_FOR_OPS(func, pass->module->body)
         KC_FOR_OPS(variant, func->body) {
             if (variant->code != KC_OP_VARIANT) continue;
-            KC_FOR_OPS(kernel, variant->body)
-                if (kernel->code == KC_OP_KERNEL) pipeline_kernel(pass, kernel);
+            KC_FOR_OPS(kernel, variant->body) {
+                if (kernel->code != KC_OP_KERNEL || kc_attr_int(kernel, KC_ATTR_STAGES, 2) < 2)
+                    continue;
+                pipeline_block(pass, kernel->body, kc_attr_get(kernel, KC_ATTR_STAGES));
+            }
         }
     return true;
 }
 
 const kc_pass kc_pass_pipeline = {
     .name = "pipeline",
-    .meaning = "loads of the next step overlap the arithmetic of this one",
+    .meaning = "copies of later steps overlap the arithmetic of this one",
     .level_in = KC_LEVEL_LAYOUT,
     .level_out = KC_LEVEL_LAYOUT,
     .needs_target = true,

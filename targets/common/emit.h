@@ -41,6 +41,14 @@ typedef struct {
     LLVMValueRef (*load_masked)(kc_emit *, LLVMValueRef pointer, LLVMValueRef mask,
                                 LLVMValueRef otherwise, bool read_only);
     void (*store_masked)(kc_emit *, LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef value);
+    // A copy of 4, 8 or 16 bytes, aligned to them, from global to shared memory, some time before it
+    // is waited for; zeros where mask (i1; NULL: everywhere) is false. A commit makes a group of what
+    // this thread copied since the last; a wait leaves its `pending` latest groups on their way.
+    // NULL: this target has no such copies.
+    void (*async_copy)(kc_emit *, LLVMValueRef shared, LLVMValueRef global, int bytes,
+                       LLVMValueRef mask);
+    void (*async_commit)(kc_emit *);
+    void (*async_wait)(kc_emit *, int pending);
     // Between the code of a small float and f32 by an instruction; NULL: this target has none, or
     // none that means what `cast` means. The hooks may be NULL too.
     LLVMValueRef (*decode)(kc_emit *, kc_dtype, LLVMValueRef code);
@@ -67,8 +75,8 @@ typedef struct {
 typedef struct {
     LLVMValueRef *regs; // of a tile, NULL where not emitted yet; one for a scalar, for a buffer in
                         // global memory (its address) and in shared memory (its first byte)
-    int n;
-    const kc_tile_map *map;   // tiles of rank > 0
+    int n;              // 0 for the token of a group
+    const kc_tile_map *map;   // tiles of rank > 0, copies
     const kc_op *late;        // the op that gives the registers when they are asked for, else NULL
     int depth;                // late ops in a row
     LLVMValueRef thread_part; // of an iota, once a register was asked for
@@ -173,6 +181,9 @@ LLVMValueRef kc_emit_helper(kc_emit *, const char *name, kc_dtype, int n, LLVMVa
 
 // emit_expr.c
 LLVMValueRef kc_emit_expr(kc_emit *, const kc_expr *); // i64
+// a // b or a % b of integers with these ranges.
+LLVMValueRef kc_emit_divide(kc_emit *, LLVMValueRef a, LLVMValueRef b, kc_range of_a, kc_range of_b,
+                            bool modulo);
 kc_range kc_emit_range(kc_emit *,
                        const kc_value *); // of an integer scalar or of every element of a tile
 
@@ -184,6 +195,7 @@ LLVMValueRef kc_emit_iota_register(kc_emit *, const kc_op *, int r);
 // i1 that holds on one of the threads that hold the same elements; NULL when every thread holds its
 // own
 LLVMValueRef kc_emit_representative(kc_emit *, const kc_tile_map *);
+bool kc_emit_is_copy(const kc_tile_map *, int r); // a lower register holds the same; map may be NULL
 void kc_emit_convert(kc_emit *, const kc_op *);
 
 // emit_memory.c, emit_shared.c
@@ -194,6 +206,20 @@ void kc_emit_store(kc_emit *, const kc_op *);
 void kc_emit_shared_alloc(kc_emit *, const kc_op *);
 void kc_emit_shared_load(kc_emit *, const kc_op *);
 void kc_emit_shared_store(kc_emit *, const kc_op *);
+// Where one access of a tile goes, register by register: what emit_async.c takes from the two.
+typedef struct kc_access kc_global_place;
+kc_global_place *kc_emit_global_place(kc_emit *, const kc_op *, const kc_value *buffer,
+                                      const kc_value *tile, int base_segment);
+LLVMValueRef kc_emit_global_address(kc_emit *, const kc_global_place *, int r);
+LLVMValueRef kc_emit_global_mask(kc_emit *, const kc_global_place *, int r); // NULL: always
+typedef struct kc_shared_place kc_shared_place;
+kc_shared_place *kc_emit_shared_place(kc_emit *, const kc_op *, const kc_value *buffer,
+                                      const kc_value *tile, int stage_segment);
+LLVMValueRef kc_emit_shared_address(kc_emit *, kc_shared_place *, int r);
+// emit_async.c
+void kc_emit_async_copy(kc_emit *, const kc_op *);
+void kc_emit_async_commit(kc_emit *, const kc_op *);
+void kc_emit_async_wait(kc_emit *, const kc_op *);
 // emit_access.c: n elements as one integer or vector of integers, aligned to its size
 LLVMTypeRef kc_emit_access_type(const kc_emit *, kc_dtype, int n);
 LLVMValueRef kc_emit_pack(kc_emit *, kc_dtype, const LLVMValueRef *elements, int n);

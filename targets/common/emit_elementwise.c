@@ -308,6 +308,10 @@ LLVMValueRef kc_emit_elementwise_register(kc_emit *e, const kc_op *op, int r) {
         args[i] = kc_emit_operand_register(e, v, r, kc_operand(op, i));
     if (op->code == KC_OP_CAST) return kc_emit_cast_element(e, from, result->type.elem, args[0]);
     if (op->code == KC_OP_SELECT) return LLVMBuildSelect(e->builder, args[0], args[1], args[2], "");
+    bool divides = op->code == KC_OP_FLOORDIV || op->code == KC_OP_MOD;
+    if (divides && (from == KC_i64 || from == KC_i32))
+        return kc_emit_divide(e, args[0], args[1], kc_emit_range(e, kc_operand(op, 0)),
+                              kc_emit_range(e, kc_operand(op, 1)), op->code == KC_OP_MOD);
     return element(e, op->code, from, args);
 }
 

@@ -14,23 +14,26 @@ static bool fits_i32(kc_range r) {
     return r.low >= INT32_MIN && r.high <= INT32_MAX;
 }
 
-// a // b or a % b with b proved positive; both i64.
+// a // b or a % b of values that are not negative.
 static LLVMValueRef divide_unsigned(kc_emit *e, LLVMValueRef a, LLVMValueRef b, bool modulo,
                                     bool narrow) {
     LLVMBuilderRef builder = e->builder;
+    LLVMTypeRef type = LLVMTypeOf(a);
+    narrow = narrow && type == e->i64;
     if (narrow) {
         a = LLVMBuildTrunc(builder, a, e->i32, "");
         b = LLVMBuildTrunc(builder, b, e->i32, "");
     }
     LLVMValueRef result =
         modulo ? LLVMBuildURem(builder, a, b, "") : LLVMBuildUDiv(builder, a, b, "");
-    return narrow ? LLVMBuildZExt(builder, result, e->i64, "") : result;
+    return narrow ? LLVMBuildZExt(builder, result, type, "") : result;
 }
 
-static LLVMValueRef divide(kc_emit *e, LLVMValueRef a, LLVMValueRef b, kc_range ra, kc_range rb,
-                           bool modulo) {
-    if (!non_negative(ra) || rb.low < 1) return kc_emit_floordiv_int(e, a, b, true, modulo);
-    return divide_unsigned(e, a, b, modulo, fits_i32(ra) && fits_i32(rb));
+LLVMValueRef kc_emit_divide(kc_emit *e, LLVMValueRef a, LLVMValueRef b, kc_range of_a,
+                            kc_range of_b, bool modulo) {
+    if (!non_negative(of_a) || of_b.low < 1)
+        return kc_emit_floordiv_int(e, a, b, true, modulo);
+    return divide_unsigned(e, a, b, modulo, fits_i32(of_a) && fits_i32(of_b));
 }
 
 // ---- expressions ----------------------------------------------------------------------------
@@ -62,7 +65,7 @@ static LLVMValueRef ceiling(kc_emit *e, const kc_expr *x, LLVMValueRef a, LLVMVa
     if (non_negative(ra) && rb.low >= 1 && ra.high <= INT64_MAX / 4 && rb.high <= INT64_MAX / 4) {
         LLVMValueRef up =
             LLVMBuildAdd(e->builder, a, LLVMBuildSub(e->builder, b, kc_emit_i64(e, 1), ""), "");
-        return divide(e, up, b, (kc_range){0, ra.high + rb.high}, rb, false);
+        return kc_emit_divide(e, up, b, (kc_range){0, ra.high + rb.high}, rb, false);
     }
     LLVMValueRef down = kc_emit_floordiv_int(e, LLVMBuildNeg(e->builder, a, ""), b, true, false);
     return LLVMBuildNeg(e->builder, down, "");
@@ -81,8 +84,8 @@ static LLVMValueRef emit_binary(kc_emit *e, const kc_expr *x, LLVMValueRef a, LL
     case KC_EXPR_SUB: return LLVMBuildNSWSub(builder, a, b, "");
     case KC_EXPR_MUL: return LLVMBuildNSWMul(builder, a, b, "");
     case KC_EXPR_FLOORDIV:
-    case KC_EXPR_DIV: return divide(e, a, b, range_of_expr(e, x->a), range_of_expr(e, x->b), false);
-    case KC_EXPR_MOD: return divide(e, a, b, range_of_expr(e, x->a), range_of_expr(e, x->b), true);
+    case KC_EXPR_DIV: return kc_emit_divide(e, a, b, range_of_expr(e, x->a), range_of_expr(e, x->b), false);
+    case KC_EXPR_MOD: return kc_emit_divide(e, a, b, range_of_expr(e, x->a), range_of_expr(e, x->b), true);
     case KC_EXPR_CDIV: return ceiling(e, x, a, b);
     case KC_EXPR_MIN: return choose(e, LLVMIntSLT, a, b);
     case KC_EXPR_MAX: return choose(e, LLVMIntSGT, a, b);

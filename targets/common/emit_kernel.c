@@ -69,7 +69,8 @@ static const kc_tile_map *map_of(kc_emit *e, const kc_layout *layout) {
 kc_emitted *kc_emit_define(kc_emit *e, kc_value *value) {
     kc_emitted *v = KC_NEW(e->arena, kc_emitted);
     v->n = 1;
-    if (value->type.kind == KC_TYPE_TILE && value->type.rank > 0) {
+    if (kc_type_is_group(&value->type)) v->n = 0;
+    if (value->type.kind != KC_TYPE_SHARED && value->type.layout) {
         v->map = map_of(e, value->type.layout);
         v->n = v->map->n_registers;
     }
@@ -148,6 +149,9 @@ static void emit_op(kc_emit *e, const kc_op *op) {
     case KC_OP_SHARED_ALLOC: kc_emit_shared_alloc(e, op); break;
     case KC_OP_SHARED_LOAD: kc_emit_shared_load(e, op); break;
     case KC_OP_SHARED_STORE: kc_emit_shared_store(e, op); break;
+    case KC_OP_ASYNC_COPY: kc_emit_async_copy(e, op); break;
+    case KC_OP_ASYNC_COMMIT: kc_emit_async_commit(e, op); break;
+    case KC_OP_ASYNC_WAIT: kc_emit_async_wait(e, op); break;
     case KC_OP_BARRIER: e->hooks->barrier(e); break;
     case KC_OP_CONVERT: kc_emit_convert(e, op); break;
     case KC_OP_REDUCE: kc_emit_reduce(e, op); break;

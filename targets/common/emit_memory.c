@@ -318,15 +318,6 @@ bool kc_emit_loads_much(const kc_op *kernel) {
     return words > WORDS_A_THREAD;
 }
 
-// Where several threads or registers hold the same element one of them writes it.
-static bool is_copy(const kc_tile_map *m, int r) {
-    int64_t at[KC_LAYOUT_MAX_RANK];
-    if (!m) return false;
-    for (int d = 0; d < m->rank; d++)
-        at[d] = kc_tile_map_at(m, r, d);
-    return kc_tile_map_find(m, at) != r;
-}
-
 static LLVMValueRef writer(kc_emit *e, const kc_tile_map *m) {
     if (m) return kc_emit_representative(e, m);
     return LLVMBuildICmp(e->builder, LLVMIntEQ, e->thread, kc_emit_i32(e, 0), "");
@@ -353,6 +344,24 @@ void kc_emit_store(kc_emit *e, const kc_op *op) {
     if (a.nibbles && a.vector < 2) kc_bug("store: elements of 4 bits by the half byte");
     LLVMValueRef representative = writer(e, a.tile->map);
     for (int r = 0; r < a.tile->n; r += a.vector) {
-        if (!is_copy(a.tile->map, r)) store_vector(e, &a, value, r, representative);
+        if (!kc_emit_is_copy(a.tile->map, r)) store_vector(e, &a, value, r, representative);
     }
+}
+
+// ---- for copies -----------------------------------------------------------------------------
+
+kc_global_place *kc_emit_global_place(kc_emit *e, const kc_op *op, const kc_value *buffer,
+                                      const kc_value *tile, int base_segment) {
+    access *a = KC_NEW(e->arena, access);
+    *a = begin(e, op, buffer, tile, base_segment);
+    return a;
+}
+
+LLVMValueRef kc_emit_global_address(kc_emit *e, const kc_global_place *a, int r) {
+    return address(e, a, r);
+}
+
+LLVMValueRef kc_emit_global_mask(kc_emit *e, const kc_global_place *a, int r) {
+    LLVMValueRef mask = mask_of(e, a, r);
+    return is_always(mask) ? NULL : mask;
 }

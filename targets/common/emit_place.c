@@ -78,6 +78,15 @@ LLVMValueRef kc_emit_representative(kc_emit *e, const kc_tile_map *m) {
     return LLVMBuildICmp(e->builder, LLVMIntEQ, bits, kc_emit_i32(e, 0), "");
 }
 
+// Where several registers hold the same element one of them stands for all.
+bool kc_emit_is_copy(const kc_tile_map *m, int r) {
+    int64_t at[KC_LAYOUT_MAX_RANK];
+    if (!m) return false;
+    for (int d = 0; d < m->rank; d++)
+        at[d] = kc_tile_map_at(m, r, d);
+    return kc_tile_map_find(m, at) != r;
+}
+
 // ---- convert --------------------------------------------------------------------------------
 
 // The linear map from a place in the result (registers of one repetition, then lanes, then warps)

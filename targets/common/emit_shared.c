@@ -14,7 +14,7 @@ typedef struct {
     int reg;
 } slot;
 
-typedef struct {
+typedef struct kc_shared_place {
     kc_dtype dtype;
     int bytes, vector, n; // n: different slots
     const kc_tile_map *tile;
@@ -164,8 +164,8 @@ static void match_dimensions(access *a, const kc_op *op) {
     }
 }
 
-static access begin(kc_emit *e, const kc_op *op, const kc_tile_map *tile, int stage_segment) {
-    const kc_value *buffer = kc_operand(op, 0);
+static access begin(kc_emit *e, const kc_op *op, const kc_value *buffer, const kc_tile_map *tile,
+                    int stage_segment) {
     access a = {.dtype = buffer->type.elem, .tile = tile, .cached_value = -1};
     a.bytes = kc_dtype_unit(a.dtype);
     a.memory = kc_memory_map_create(e->arena, buffer->type.layout);
@@ -212,7 +212,7 @@ static void load_matrices(kc_emit *e, const kc_op *op, const kc_shared_plan *pla
     enum { WORD = 4, ROW = 16 };
     const kc_tile_map *rows =
         kc_tile_map_create(e->arena, &plan->rows, v->map->lane_bits, v->map->thread_bits);
-    access a = begin(e, op, rows, 1);
+    access a = begin(e, op, kc_operand(op, 0), rows, 1);
     int in_row = ROW / a.bytes, in_word = WORD / a.bytes, next = 0;
     for (int r = 0; r < rows->n_registers; r += in_row) {
         LLVMValueRef words[4];
@@ -232,7 +232,7 @@ void kc_emit_shared_load(kc_emit *e, const kc_op *op) {
         load_matrices(e, op, &plan, v);
         return;
     }
-    access a = begin(e, op, v->map, 1);
+    access a = begin(e, op, kc_operand(op, 0), v->map, 1);
     LLVMTypeRef type = kc_emit_access_type(e, a.dtype, a.vector);
     LLVMValueRef *loaded = KC_NEW_ARRAY(e->arena, LLVMValueRef, a.n);
     for (int i = 0; i < a.n; i += a.vector)
@@ -244,7 +244,7 @@ void kc_emit_shared_load(kc_emit *e, const kc_op *op) {
 
 void kc_emit_shared_store(kc_emit *e, const kc_op *op) {
     const kc_emitted *v = kc_emit_get(kc_operand(op, 1));
-    access a = begin(e, op, v->map, 2);
+    access a = begin(e, op, kc_operand(op, 0), v->map, 2);
     kc_emit_force(e, kc_operand(op, 1));
     LLVMValueRef representative = kc_emit_representative(e, a.tile);
     LLVMBasicBlockRef end = NULL;
@@ -263,4 +263,17 @@ void kc_emit_shared_store(kc_emit *e, const kc_op *op) {
     if (!end) return;
     LLVMBuildBr(e->builder, end);
     kc_emit_enter(e, end);
+}
+
+// ---- for copies -----------------------------------------------------------------------------
+
+kc_shared_place *kc_emit_shared_place(kc_emit *e, const kc_op *op, const kc_value *buffer,
+                                      const kc_value *tile, int stage_segment) {
+    access *a = KC_NEW(e->arena, access);
+    *a = begin(e, op, buffer, kc_emit_get(tile)->map, stage_segment);
+    return a;
+}
+
+LLVMValueRef kc_emit_shared_address(kc_emit *e, kc_shared_place *a, int r) {
+    return address(e, a, a->slot_of[r]);
 }

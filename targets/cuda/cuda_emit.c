@@ -116,6 +116,29 @@ static void store_masked(kc_emit *e, LLVMValueRef pointer, LLVMValueRef mask, LL
                      kc_arena_printf(e->arena, "%s,~{memory}", constraints), 2 + s.n, args);
 }
 
+// ---- copies to shared memory that bypass registers ------------------------------------------
+
+// 16 bytes stay out of the first cache. Of the bytes copied, those beyond the size given are zeros.
+static void async_copy(kc_emit *e, LLVMValueRef shared, LLVMValueRef global, int bytes,
+                       LLVMValueRef mask) {
+    LLVMValueRef args[3] = {shared, global};
+    const char *name =
+        kc_arena_printf(e->arena, "llvm.nvvm.cp.async.%s.shared.global.%d%s",
+                        bytes == 16 ? "cg" : "ca", bytes, mask ? ".s" : "");
+    if (mask)
+        args[2] = LLVMBuildSelect(e->builder, mask, kc_emit_i32(e, bytes), kc_emit_i32(e, 0), "");
+    kc_emit_intrinsic(e, name, 0, NULL, mask ? 3 : 2, args);
+}
+
+static void async_commit(kc_emit *e) {
+    kc_emit_intrinsic(e, "llvm.nvvm.cp.async.commit.group", 0, NULL, 0, NULL);
+}
+
+static void async_wait(kc_emit *e, int pending) {
+    LLVMValueRef groups = kc_emit_i32(e, pending);
+    kc_emit_intrinsic(e, "llvm.nvvm.cp.async.wait.group", 0, NULL, 1, &groups);
+}
+
 // ---- conversions of f8 ----------------------------------------------------------------------
 
 // They are PTX text rather than LLVM's intrinsics, which ask for a later version than PTX does.
@@ -152,6 +175,9 @@ const kc_emit_hooks kc_emit_hooks_cuda = {
     .shuffle_index = shuffle_index,
     .load_masked = load_masked,
     .store_masked = store_masked,
+    .async_copy = async_copy,
+    .async_commit = async_commit,
+    .async_wait = async_wait,
     .decode = decode,
     .encode = encode,
     .load_matrices = kc_cuda_load_matrices,
