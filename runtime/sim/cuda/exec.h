@@ -383,7 +383,8 @@ void kcsim_order_fence(kcsim_warp *warp);
 /* ---- races: race.c --------------------------------------------------------------------------- */
 
 typedef struct kcsim_race kcsim_race;
-kcsim_race *kcsim_race_create(uint64_t shared_bytes);
+/* One of `blocks` of a cluster. */
+kcsim_race *kcsim_race_create(uint64_t shared_bytes, uint32_t blocks);
 void kcsim_race_destroy(kcsim_race *race);
 void kcsim_race_reset(kcsim_race *race);
 typedef enum kcsim_access_kind {

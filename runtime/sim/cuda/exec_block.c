@@ -55,7 +55,7 @@ static bool create_checks(kcsim_block *block) {
     const kcsim_code *code = launch->code;
     bool alone = launch->cluster_blocks == 1, made = true;
     if ((launch->check_race || (launch->check_proxy && code->bulk)) && launch->shared_bytes) {
-        block->race = kcsim_race_create(launch->shared_bytes);
+        block->race = kcsim_race_create(launch->shared_bytes, launch->cluster_blocks);
         made &= block->race != NULL;
     }
     if (launch->check_copies && code->copies) {

@@ -60,9 +60,13 @@ void kcsim_flags_pass(kcsim_access *access) {
     ptx_modifier semantics = ptx_has(access->insn->source, PTX_GROUP_SEMANTICS);
     bool writes = access->kind != KCSIM_ACCESS_READ, reads = access->kind != KCSIM_ACCESS_WRITE;
     bool releases = semantics == PTX_M_RELEASE || semantics == PTX_M_ACQ_REL;
+    /* Before its first fence a warp has nothing to tell by relaxed accesses. */
+    bool tells = writes && (releases || warp->fenced[warp->id]);
     bool acquires = semantics == PTX_M_ACQUIRE || semantics == PTX_M_ACQ_REL;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-        uint32_t *clock = clock_of(flags, access->address[__builtin_ctz(rest)]);
+        uint64_t address = access->address[__builtin_ctz(rest)];
+        if (!flags->index[address / 4] && !tells) continue;
+        uint32_t *clock = clock_of(flags, address);
         if (!clock) {
             warp->block->worker->failed = true;
             return;

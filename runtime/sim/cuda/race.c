@@ -53,10 +53,11 @@ struct kcsim_race {
     step steps[STEPS];
 };
 
-kcsim_race *kcsim_race_create(uint64_t shared_bytes) {
+kcsim_race *kcsim_race_create(uint64_t shared_bytes, uint32_t blocks) {
     kcsim_race *race = calloc(1, sizeof *race);
     if (!race) return NULL;
     race->count = (shared_bytes + 3) / 4;
+    race->sets.most = KCSIM_RACE_MOST / blocks;
     race->words = calloc(race->count + 1, sizeof *race->words);
     race->places = calloc(race->count + 1, sizeof *race->places);
     if (race->words && race->places) return race;

@@ -9,14 +9,14 @@ void kcsim_race_sets_destroy(kcsim_race_sets *sets) {
     free(sets->entries);
     free(sets->sets);
     free(sets->heads);
-    *sets = (kcsim_race_sets){.limit = 0};
+    *sets = (kcsim_race_sets){.most = 0};
 }
 
 void kcsim_race_sets_reset(kcsim_race_sets *sets) {
     if (sets->count > 1) memset(sets->heads, 0, sets->capacity * sizeof *sets->heads);
     sets->entry_count = 0;
     sets->count = 1; /* the empty one */
-    sets->limit = SMALLEST;
+    sets->limit = SMALLEST < sets->most ? SMALLEST : sets->most;
 }
 
 static uint32_t hash_of(const kcsim_accessed *entries, uint32_t count) {
@@ -113,7 +113,7 @@ void kcsim_race_sets_sweep(kcsim_race_sets *sets, uint32_t *ids, uint64_t id_cou
         free(names);
     }
     uint32_t kept = sets->entry_count + sets->count;
-    if (!names || kept > KCSIM_RACE_ENTRIES / 2) {
+    if (!names || kept > sets->most / 2) {
         memset(ids, 0, id_count * sizeof *ids);
         kcsim_race_sets_reset(sets);
         return;

@@ -28,11 +28,12 @@ typedef struct kcsim_race_sets {
     kcsim_accessed *entries; /* of a set: by warp, then tick */
     kcsim_race_set *sets;
     uint32_t *heads; /* by hash */
-    uint32_t entry_count, entry_capacity, count, capacity, limit;
+    uint32_t entry_count, entry_capacity, count, capacity;
+    uint32_t limit; /* entries and sets: then there is a sweep */
+    uint32_t most;  /* behind it they are forgotten, and races are missed */
 } kcsim_race_sets;
 
-/* What sets may take together, in entries; behind it they are forgotten, and races are missed. */
-#define KCSIM_RACE_ENTRIES (1u << 20)
+#define KCSIM_RACE_MOST (1u << 20) /* of a cluster's blocks together: at most 32 MiB */
 #define KCSIM_RACE_WIDEST 4096u /* entries of one set */
 
 void kcsim_race_sets_destroy(kcsim_race_sets *sets);
