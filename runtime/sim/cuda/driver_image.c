@@ -101,23 +101,57 @@ static char *unpack(const unsigned char *entry) {
     return NULL;
 }
 
-/* The PTX entry of the highest architecture that is not above the device's; NULL without one. */
-static const unsigned char *best_entry(const unsigned char *image, size_t limit, unsigned sm,
-                                       bool *any) {
-    if (limit < FATBIN_HEADER) return NULL;
+typedef struct choice {
+    char *ptx; /* malloc'd; NULL: none so far */
+    unsigned sm;
+    bool special;                   /* .target sm_90a, sm_100f */
+    bool any, old_enough, unpacked; /* PTX at all; that the device may take; that could be read */
+} choice;
+
+/* Whether the device takes PTX with this .target: `a` is for one architecture alone, `f` for those
+ * of its family that are not older. */
+static bool target_fits(const char *ptx, const kcsim_arch *arch, bool *special) {
+    const char *target = strstr(ptx, ".target");
+    unsigned sm = 0, device = (unsigned)(arch->major * 10 + arch->minor);
+    char suffix = 0;
+    if (target == NULL || sscanf(target, ".target sm_%u%c", &sm, &suffix) < 1) return true;
+    *special = suffix == 'a' || suffix == 'f';
+    if (suffix == 'a') return sm == device && arch->suffix == 'a';
+    if (suffix == 'f') return sm / 10 == (unsigned)arch->major && sm <= device;
+    return sm <= device;
+}
+
+/* The entry for the highest architecture that the device takes is kept, one made for it alone
+ * before one for all. */
+static void consider(choice *best, const unsigned char *entry, const kcsim_arch *arch) {
+    unsigned of = (unsigned)field(entry + 28, 4);
+    bool special = false;
+    best->any = true;
+    if (of > (unsigned)(arch->major * 10 + arch->minor)) return;
+    best->old_enough = true;
+    char *text = unpack(entry);
+    if (text == NULL) return;
+    bool fits = target_fits(text, arch, &special);
+    best->unpacked = true;
+    if (fits && (best->ptx == NULL || of > best->sm || (of == best->sm && special))) {
+        free(best->ptx);
+        *best = (choice){text, of, special, true, true, true};
+    } else {
+        free(text);
+    }
+}
+
+static choice choose(const unsigned char *image, size_t limit, const kcsim_arch *arch) {
+    choice best = {0};
+    if (limit < FATBIN_HEADER) return best;
     size_t at = (size_t)field(image + 6, 2), end;
     if (__builtin_add_overflow(at, (size_t)field(image + 8, 8), &end) || end > limit) end = limit;
-    const unsigned char *best = NULL;
     while (at <= end && end - at >= ENTRY_HEADER) {
         const unsigned char *entry = image + at;
         size_t header = (size_t)field(entry + 4, 4);
         uint64_t payload = field(entry + 8, 8);
         if (header < ENTRY_HEADER || header > end - at || payload > end - at - header) break;
-        uint64_t of = field(entry + 28, 4);
-        if (field(entry, 2) == KIND_PTX) {
-            *any = true;
-            if (of <= sm && (best == NULL || of > field(best + 28, 4))) best = entry;
-        }
+        if (field(entry, 2) == KIND_PTX) consider(&best, entry, arch);
         at += header + (size_t)payload;
     }
     return best;
@@ -125,21 +159,20 @@ static const unsigned char *best_entry(const unsigned char *image, size_t limit,
 
 static CUresult from_fatbin(const unsigned char *image, size_t limit, const kcsim_arch *arch,
                             char **ptx, char *why, size_t why_size) {
-    unsigned sm = (unsigned)(arch->major * 10 + arch->minor);
-    bool any = false;
-    const unsigned char *entry = best_entry(image, limit, sm, &any);
-    if (entry == NULL) {
-        snprintf(why, why_size,
-                 any ? "the fat binary has PTX, but only for newer architectures than %s"
-                     : "the fat binary has no PTX for %s: the simulator cannot run cubins",
+    choice best = choose(image, limit, arch);
+    *ptx = best.ptx;
+    if (best.ptx != NULL) return CUDA_SUCCESS;
+    if (!best.any)
+        snprintf(why, why_size, "the fat binary has no PTX for %s: the simulator cannot run cubins",
                  arch->name);
-        return CUDA_ERROR_NO_BINARY_FOR_GPU;
-    }
-    *ptx = unpack(entry);
-    if (*ptx != NULL) return CUDA_SUCCESS;
-    snprintf(why, why_size,
-             "the fat binary's PTX cannot be decompressed; build it with "
-             "--compress-mode=none or install libzstd");
+    else if (best.unpacked || !best.old_enough)
+        snprintf(why, why_size,
+                 "the fat binary has PTX, but only for newer or other architectures than %s",
+                 arch->name);
+    else
+        snprintf(why, why_size,
+                 "the fat binary's PTX cannot be decompressed; build it with "
+                 "--compress-mode=none or install libzstd");
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 

@@ -66,6 +66,34 @@ static void images(void **state) {
     FAILS(INVALID_VALUE, cuModuleLoadDataEx(&module, saxpy_ptx, 1, &unknown, &value));
 }
 
+/* Of several entries the device takes the newest that is for it: one made for another architecture
+ * alone does not count, though its number is lower. */
+static void images_of_several(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry plain() { ret; }\n",
+        ".version 8.0\n.target sm_87a\n.address_size 64\n.visible .entry other() { ret; }\n",
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry own() { ret; }\n"};
+    static const int archs[] = {80, 87, 90};
+    for (int count = 2; count <= 3; count++) {
+        unsigned char all[2048] = {0};
+        size_t used = 16;
+        for (int i = 0; i < count; i++) {
+            unsigned char *one = fatbin(texts[i], strlen(texts[i]) + 1, 1, archs[i], 0, 0);
+            memcpy(all + used, one + 16, 64 + strlen(texts[i]) + 1);
+            used += 64 + strlen(texts[i]) + 1;
+            if (i == 0) memcpy(all, one, 16);
+            free(one);
+        }
+        put(all + 8, used - 16, 8);
+        CUmodule module;
+        CUfunction function;
+        OK(cuModuleLoadData(&module, all));
+        OK(cuModuleGetFunction(&function, module, count == 2 ? "plain" : "own"));
+        OK(cuModuleUnload(module));
+    }
+}
+
 /* LZ4 with literals only, and a match that copies its own output. */
 static void compressed_images(void **state) {
     (void)state;
@@ -445,6 +473,7 @@ int main(void) {
     if (cuInit(0) != CUDA_SUCCESS) return 1;
     const struct CMUnitTest tests[] = {
         IN_CONTEXT(images),
+        IN_CONTEXT(images_of_several),
         IN_CONTEXT(compressed_images),
         IN_CONTEXT(modules),
         IN_CONTEXT(libraries),
