@@ -105,6 +105,48 @@ DRIVER_API CUresult cuMemRangeGetAttributes(void **data, size_t *sizes,
 DRIVER_API CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, size_t bytes,
                                            unsigned flags);
 
+/* ---- driver_stream_memory.c ------------------------------------------------------------------ */
+DRIVER_API CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, uint32_t value,
+                                        unsigned flags);
+DRIVER_API CUresult cuStreamWaitValue32_ptsz(CUstream stream, CUdeviceptr address, uint32_t value,
+                                             unsigned flags);
+DRIVER_API CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value,
+                                           unsigned flags);
+DRIVER_API CUresult cuStreamWaitValue32_v2_ptsz(CUstream stream, CUdeviceptr address, uint32_t value,
+                                                unsigned flags);
+DRIVER_API CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, uint64_t value,
+                                        unsigned flags);
+DRIVER_API CUresult cuStreamWaitValue64_ptsz(CUstream stream, CUdeviceptr address, uint64_t value,
+                                             unsigned flags);
+DRIVER_API CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, uint64_t value,
+                                           unsigned flags);
+DRIVER_API CUresult cuStreamWaitValue64_v2_ptsz(CUstream stream, CUdeviceptr address, uint64_t value,
+                                                unsigned flags);
+DRIVER_API CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, uint32_t value,
+                                         unsigned flags);
+DRIVER_API CUresult cuStreamWriteValue32_ptsz(CUstream stream, CUdeviceptr address, uint32_t value,
+                                              unsigned flags);
+DRIVER_API CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value,
+                                            unsigned flags);
+DRIVER_API CUresult cuStreamWriteValue32_v2_ptsz(CUstream stream, CUdeviceptr address, uint32_t value,
+                                                 unsigned flags);
+DRIVER_API CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, uint64_t value,
+                                         unsigned flags);
+DRIVER_API CUresult cuStreamWriteValue64_ptsz(CUstream stream, CUdeviceptr address, uint64_t value,
+                                              unsigned flags);
+DRIVER_API CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, uint64_t value,
+                                            unsigned flags);
+DRIVER_API CUresult cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr address, uint64_t value,
+                                                 unsigned flags);
+DRIVER_API CUresult cuStreamBatchMemOp(CUstream handle, unsigned count, driver_memory_op *ops,
+                                       unsigned flags);
+DRIVER_API CUresult cuStreamBatchMemOp_ptsz(CUstream handle, unsigned count, driver_memory_op *ops,
+                                            unsigned flags);
+DRIVER_API CUresult cuStreamBatchMemOp_v2(CUstream handle, unsigned count, driver_memory_op *ops,
+                                          unsigned flags);
+DRIVER_API CUresult cuStreamBatchMemOp_v2_ptsz(CUstream handle, unsigned count, driver_memory_op *ops,
+                                               unsigned flags);
+
 /* ---- driver_pool.c --------------------------------------------------------------------------- */
 DRIVER_API CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal);
 DRIVER_API CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal);

@@ -118,6 +118,15 @@ typedef struct driver_access { /* CUmemAccessDesc */
     int flags;
 } driver_access;
 
+typedef struct driver_memory_op { /* CUstreamBatchMemOpParams */
+    int operation;
+    CUdeviceptr address;
+    uint64_t value64; /* or its first half: the machine is little-endian */
+    unsigned flags;
+    CUdeviceptr alias;
+    uint64_t padding;
+} driver_memory_op;
+
 typedef struct driver_pool_properties { /* CUmemPoolProps */
     int allocType;
     int handleTypes;

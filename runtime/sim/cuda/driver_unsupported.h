@@ -247,10 +247,6 @@
     X(cuProfilerInitialize) \
     X(cuSignalExternalSemaphoresAsync) \
     X(cuSignalExternalSemaphoresAsync_ptsz) \
-    X(cuStreamBatchMemOp) \
-    X(cuStreamBatchMemOp_ptsz) \
-    X(cuStreamBatchMemOp_v2) \
-    X(cuStreamBatchMemOp_v2_ptsz) \
     X(cuStreamCopyAttributes) \
     X(cuStreamCopyAttributes_ptsz) \
     X(cuStreamDestroy) \
@@ -265,22 +261,6 @@
     X(cuStreamUpdateCaptureDependencies_ptsz) \
     X(cuStreamUpdateCaptureDependencies_v2) \
     X(cuStreamUpdateCaptureDependencies_v2_ptsz) \
-    X(cuStreamWaitValue32) \
-    X(cuStreamWaitValue32_ptsz) \
-    X(cuStreamWaitValue32_v2) \
-    X(cuStreamWaitValue32_v2_ptsz) \
-    X(cuStreamWaitValue64) \
-    X(cuStreamWaitValue64_ptsz) \
-    X(cuStreamWaitValue64_v2) \
-    X(cuStreamWaitValue64_v2_ptsz) \
-    X(cuStreamWriteValue32) \
-    X(cuStreamWriteValue32_ptsz) \
-    X(cuStreamWriteValue32_v2) \
-    X(cuStreamWriteValue32_v2_ptsz) \
-    X(cuStreamWriteValue64) \
-    X(cuStreamWriteValue64_ptsz) \
-    X(cuStreamWriteValue64_v2) \
-    X(cuStreamWriteValue64_v2_ptsz) \
     X(cuSurfObjectCreate) \
     X(cuSurfObjectDestroy) \
     X(cuSurfObjectGetResourceDesc) \

@@ -143,6 +143,14 @@ SAME_FIELD(driver_location, CUmemLocation, type)
 SAME_FIELD(driver_location, CUmemLocation, id)
 SAME_SIZE(driver_access, CUmemAccessDesc)
 SAME_FIELD(driver_access, CUmemAccessDesc, flags)
+SAME_SIZE(driver_memory_op, CUstreamBatchMemOpParams)
+_Static_assert(offsetof(driver_memory_op, address) ==
+                       offsetof(CUstreamBatchMemOpParams, waitValue.address) &&
+                   offsetof(driver_memory_op, value64) ==
+                       offsetof(CUstreamBatchMemOpParams, waitValue.value64) &&
+                   offsetof(driver_memory_op, flags) ==
+                       offsetof(CUstreamBatchMemOpParams, writeValue.flags),
+               "operations of streams on memory are laid out differently");
 SAME_SIZE(driver_pool_properties, CUmemPoolProps)
 SAME_FIELD(driver_pool_properties, CUmemPoolProps, handleTypes)
 SAME_FIELD(driver_pool_properties, CUmemPoolProps, location)

@@ -1,6 +1,7 @@
 /* Memory that the host and the device both use: pinned, managed, registered. */
 #include "tests/unit/sim/driver_fixture.h"
 
+#include <pthread.h>
 #include <signal.h>
 
 #define N 1000u
@@ -178,6 +179,51 @@ static void device_memory_is_not_the_hosts(void **state) {
     OK(cuMemFree_v2(a));
 }
 
+/* ---- values that streams write and wait for --------------------------------------------------- */
+
+static void *write_later(void *context) {
+    usleep(20000);
+    *(volatile uint32_t *)context = 5;
+    return NULL;
+}
+
+static void streams_write_and_wait(void **state) {
+    (void)state;
+    CUdeviceptr a, m;
+    CUstream stream;
+    uint64_t value = 0;
+    pthread_t other;
+    OK(cuStreamCreate(&stream, 0));
+    OK(cuMemAlloc_v2(&a, 16));
+    OK(cuMemAllocManaged(&m, 64, CU_MEM_ATTACH_GLOBAL));
+    OK(cuStreamWriteValue32_v2(stream, a, 7, 0));
+    OK(cuStreamWriteValue64_v2(stream, a + 8, (uint64_t)1 << 40, 0));
+    OK(cuMemcpyDtoH_v2(&value, a, 4));
+    assert_int_equal(value, 7);
+    OK(cuStreamWaitValue32_v2(stream, a, 7, CU_STREAM_WAIT_VALUE_EQ));
+    OK(cuStreamWaitValue32_v2(stream, a, 0xfffffff0, CU_STREAM_WAIT_VALUE_GEQ)); /* cyclic */
+    OK(cuStreamWaitValue32_v2(stream, a, 3, CU_STREAM_WAIT_VALUE_AND));
+    OK(cuStreamWaitValue64_v2(stream, a + 8, 1, CU_STREAM_WAIT_VALUE_GEQ));
+    OK(cuStreamWaitValue64_v2(stream, a + 8, 0, CU_STREAM_WAIT_VALUE_NOR));
+    FAILS(INVALID_VALUE, cuStreamWaitValue32_v2(stream, a + 2, 0, 0));
+    FAILS(INVALID_VALUE, cuStreamWaitValue32_v2(stream, a, 0, 9));
+    FAILS(INVALID_VALUE, cuStreamWriteValue32_v2(stream, a + 16, 0, 0));
+    FAILS(NOT_SUPPORTED, cuStreamWaitValue32_v2(stream, a, 8, CU_STREAM_WAIT_VALUE_EQ));
+    assert_true(file_has(log_path, "a stream waits for a value that nobody writes"));
+    *(volatile uint32_t *)(uintptr_t)m = 0;
+    assert_int_equal(pthread_create(&other, NULL, write_later, (void *)(uintptr_t)m), 0);
+    OK(cuStreamWaitValue32_v2(stream, m, 5, CU_STREAM_WAIT_VALUE_EQ));
+    assert_int_equal(pthread_join(other, NULL), 0);
+    driver_memory_op ops[3] = {
+        {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = m + 4, .value64 = 9},
+        {.operation = CU_STREAM_MEM_OP_BARRIER},
+        {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32, .address = m + 4, .value64 = 9}};
+    OK(cuStreamBatchMemOp_v2(stream, 3, ops, 0));
+    assert_int_equal(*(uint32_t *)(uintptr_t)(m + 4), 9);
+    ops[1].operation = 77;
+    FAILS(INVALID_VALUE, cuStreamBatchMemOp_v2(stream, 3, ops, 0));
+}
+
 int main(void) {
     set_environment();
     if (cuInit(0) != CUDA_SUCCESS) return 1;
@@ -189,6 +235,7 @@ int main(void) {
         IN_CONTEXT(host_memory_is_not_the_cards),
         IN_CONTEXT(registered_memory_is_mirrored),
         IN_CONTEXT(device_memory_is_not_the_hosts),
+        IN_CONTEXT(streams_write_and_wait),
     };
     return clean_up(cmocka_run_group_tests(tests, NULL, NULL));
 }
