@@ -44,7 +44,8 @@ typedef enum driver_kind {
     DRIVER_POOL,
     DRIVER_GRAPH,
     DRIVER_NODE,
-    DRIVER_EXEC
+    DRIVER_EXEC,
+    DRIVER_LINK
 } driver_kind;
 
 /* First member of everything a handle points to. `context` is NULL for objects of no context. */
@@ -336,6 +337,16 @@ CUresult driver_module_create(CUcontext context, const void *image, size_t limit
                               size_t log_size, CUmodule *out);
 void driver_module_destroy(CUmodule module);
 CUfunction driver_module_find(CUmodule module, const char *name);
+
+typedef struct driver_jit_logs { /* the caller's buffers */
+    char *info, *error;
+    size_t info_size, error_size;
+    void **info_used, **error_used; /* where the sizes used go back */
+} driver_jit_logs;
+
+CUresult driver_jit_read(unsigned count, const CUjit_option *options, void **values,
+                         driver_jit_logs *logs);
+void driver_jit_write(const driver_jit_logs *logs, const char *error); /* "": there was none */
 void driver_library_drop_context(CUcontext context); /* modules of it are about to go */
 /* A CUfunction, or a CUkernel passed as one: then its function in `context`. */
 CUresult driver_function_resolve(const void *handle, CUcontext context, CUfunction *out);

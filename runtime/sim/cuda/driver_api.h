@@ -147,6 +147,24 @@ DRIVER_API CUresult cuStreamBatchMemOp_v2(CUstream handle, unsigned count, drive
 DRIVER_API CUresult cuStreamBatchMemOp_v2_ptsz(CUstream handle, unsigned count, driver_memory_op *ops,
                                                unsigned flags);
 
+/* ---- driver_link.c ---------------------------------------------------------------------------- */
+DRIVER_API CUresult cuLinkCreate(unsigned count, CUjit_option *options, void **values,
+                                 CUlinkState *out);
+DRIVER_API CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data,
+                                  size_t size, const char *name, unsigned count,
+                                  CUjit_option *options, void **values);
+DRIVER_API CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
+                                  unsigned count, CUjit_option *options, void **values);
+DRIVER_API CUresult cuLinkCreate_v2(unsigned count, CUjit_option *options, void **values,
+                                 CUlinkState *out);
+DRIVER_API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data,
+                                  size_t size, const char *name, unsigned count,
+                                  CUjit_option *options, void **values);
+DRIVER_API CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path,
+                                  unsigned count, CUjit_option *options, void **values);
+DRIVER_API CUresult cuLinkComplete(CUlinkState state, void **image, size_t *size);
+DRIVER_API CUresult cuLinkDestroy(CUlinkState state);
+
 /* ---- driver_pool.c --------------------------------------------------------------------------- */
 DRIVER_API CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal);
 DRIVER_API CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal);

@@ -92,17 +92,11 @@ CUfunction driver_module_find(CUmodule module, const char *name) {
 
 /* ---- the JIT options ------------------------------------------------------------------------- */
 
-typedef struct jit_logs {
-    char *info, *error;
-    size_t info_size, error_size;
-    void **info_used, **error_used; /* where the sizes used go back */
-} jit_logs;
-
 /* Values are numbers in pointers, except buffers. Options that tune a compiler have nothing to tune
  * here. */
-static CUresult read_options(unsigned count, const CUjit_option *options, void **values,
-                             jit_logs *logs) {
-    *logs = (jit_logs){0};
+CUresult driver_jit_read(unsigned count, const CUjit_option *options, void **values,
+                         driver_jit_logs *logs) {
+    *logs = (driver_jit_logs){0};
     if (count > 0 && (options == NULL || values == NULL)) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) {
         switch ((int)options[i]) {
@@ -135,21 +129,25 @@ static void write_log(char *buffer, size_t size, void **used, const char *text) 
     if (used != NULL) *used = (void *)(uintptr_t)written;
 }
 
+void driver_jit_write(const driver_jit_logs *logs, const char *error) {
+    write_log(logs->info, logs->info_size, logs->info_used, "");
+    write_log(logs->error, logs->error_size, logs->error_used, error);
+}
+
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 static CUresult load(const void *image, size_t limit, unsigned count, const CUjit_option *options,
                      void **values, CUmodule *out) {
     CUcontext context;
-    jit_logs logs;
+    driver_jit_logs logs;
     char log[1024];
     CUresult result = driver_enter(&context);
     if (result == CUDA_SUCCESS) result = driver_unsafe_call();
-    if (result == CUDA_SUCCESS) result = read_options(count, options, values, &logs);
+    if (result == CUDA_SUCCESS) result = driver_jit_read(count, options, values, &logs);
     if (result != CUDA_SUCCESS) return result;
     if (out == NULL || image == NULL) return CUDA_ERROR_INVALID_VALUE;
     result = driver_module_create(context, image, limit, log, sizeof log, out);
-    write_log(logs.info, logs.info_size, logs.info_used, "");
-    write_log(logs.error, logs.error_size, logs.error_used, result != CUDA_SUCCESS ? log : "");
+    driver_jit_write(&logs, result != CUDA_SUCCESS ? log : "");
     return result;
 }
 

@@ -37,7 +37,7 @@ enum {
 typedef int CUstreamCaptureMode, CUstreamCaptureStatus, CUfunc_cache, CUsharedconfig;
 typedef int CUmoduleLoadingMode, CUfunctionLoadingState, CUdriverProcAddressQueryResult;
 typedef int CUdevice_P2PAttribute, CUmemAllocationType, CUmem_advise, CUlibraryOption;
-typedef int CUmemAccess_flags, CUmem_range_attribute;
+typedef int CUjitInputType, CUmemAccess_flags, CUmem_range_attribute;
 
 /* Entry points of the legacy default stream and of the per-thread one. */
 #define CU_STREAM_LEGACY ((CUstream)0x1)

@@ -127,14 +127,6 @@
     X(cuLaunchGridAsync) \
     X(cuLibraryGetManaged) \
     X(cuLibraryGetUnifiedFunction) \
-    X(cuLinkAddData) \
-    X(cuLinkAddData_v2) \
-    X(cuLinkAddFile) \
-    X(cuLinkAddFile_v2) \
-    X(cuLinkComplete) \
-    X(cuLinkCreate) \
-    X(cuLinkCreate_v2) \
-    X(cuLinkDestroy) \
     X(cuLogsCurrent) \
     X(cuLogsDumpToFile) \
     X(cuLogsDumpToMemory) \

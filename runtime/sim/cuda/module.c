@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/sim/cuda/code.h"
+#include "runtime/sim/cuda/ptx_scope.h"
 #include "runtime/sim/state.h"
 
 #define MOST_BYTES ((size_t)1 << 30)
@@ -90,13 +91,6 @@ static void give_addresses(kcsim_machine *machine, kcsim_module *module) {
         take_addresses(routine);
 }
 
-static ptx_routine *find_routine(const kcsim_module *module, const char *name) {
-    ptx_routine *routine = module->ptx.routines;
-    while (routine && (routine->is_entry || strcmp(routine->name, name) != 0))
-        routine = routine->next;
-    return routine && routine->alias_of ? routine->alias_of : routine;
-}
-
 static const ptx_variable *find_variable(const kcsim_module *module, const char *name) {
     for (const ptx_variable *variable = module->ptx.variables; variable; variable = variable->next)
         if (strcmp(variable->name, name) == 0 &&
@@ -105,18 +99,30 @@ static const ptx_variable *find_variable(const kcsim_module *module, const char 
     return NULL;
 }
 
+static bool address_of(const ptx_relocation *place, uint64_t *address) {
+    uint32_t reg;
+    const ptx_name *name =
+        ptx_scope_find(place->scope, place->symbol, strlen(place->symbol), &reg);
+    if (name && name->kind == PTX_NAME_ROUTINE && !name->routine->is_entry) {
+        ptx_routine *routine = name->routine->alias_of ? name->routine->alias_of : name->routine;
+        routine->address_taken = true;
+        *address = routine->address;
+        return true;
+    }
+    if (!name || name->kind != PTX_NAME_VARIABLE) return false;
+    *address = name->variable->address;
+    return name->variable->space == PTX_SPACE_GLOBAL || name->variable->space == PTX_SPACE_CONST;
+}
+
 static bool relocate(kcsim_machine *machine, kcsim_module *module, const ptx_variable *variable) {
     for (const ptx_relocation *place = variable->relocations; place; place = place->next) {
-        const ptx_variable *target = find_variable(module, place->symbol);
-        ptx_routine *routine = target ? NULL : find_routine(module, place->symbol);
-        if ((!target && !routine) || place->offset + place->bytes > variable->bytes) {
+        uint64_t value;
+        if (!address_of(place, &value) || place->offset + place->bytes > variable->bytes) {
             ptx_error(&module->ptx, place->line, "the address of '%s' cannot be a constant here",
                       place->symbol);
             return false;
         }
-        if (routine) routine->address_taken = true;
-        uint64_t value =
-            (target ? target->address : routine->address) + (uint64_t)place->addend;
+        value += (uint64_t)place->addend;
         memcpy(machine->memory.host + (variable->address - machine->memory.base) + place->offset,
                &value, place->bytes);
     }

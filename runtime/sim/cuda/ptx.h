@@ -208,6 +208,7 @@ typedef struct ptx_relocation {
     uint8_t bytes;
     bool generic;
     const char *symbol;
+    struct ptx_scope *scope; /* in which the symbol is to be found */
     int64_t addend;
     uint32_t line;
     struct ptx_relocation *next;

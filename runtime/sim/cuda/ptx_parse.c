@@ -140,7 +140,8 @@ static void parse_version(ptx_parser *parser) {
         ptx_parser_fail(parser, token.line, "expected a version such as 8.7, found '%s'", text);
         return;
     }
-    parser->module->version = (int)(major * 10 + minor);
+    int version = (int)(major * 10 + minor);
+    if (version > parser->module->version) parser->module->version = version;
 }
 
 static void parse_target(ptx_parser *parser) {
@@ -150,7 +151,10 @@ static void parse_target(ptx_parser *parser) {
         char *rest;
         char *text = ptx_copy_token(parser, &token);
         if (!text) return;
-        parser->module->target = (int)strtol(text + 3, &rest, 10);
+        int target = (int)strtol(text + 3, &rest, 10);
+        bool more = target > parser->module->target || *rest; /* of linked texts */
+        if (!more) continue;
+        parser->module->target = target;
         parser->module->target_suffix = *rest;
     } while (ptx_accept_symbol(parser, ','));
 }
@@ -205,7 +209,7 @@ static ptx_variable **parse_parameters(ptx_parser *parser, uint32_t *count, uint
             ptx_parser_fail(parser, space.line,
                             "parameters in '.%.*s' are not supported, only .param",
                             (int)space.length, space.text);
-        ptx_variable *parameter = ptx_parse_variable(parser, PTX_SPACE_PARAM, false, true);
+        ptx_variable *parameter = ptx_parse_variable(parser, PTX_SPACE_PARAM, PTX_LINKAGE_NONE, true);
         if (!parameter || !kcsim_array_grow((void **)&list, used, &capacity, sizeof *list)) break;
         parameter->address = (*bytes + parameter->align - 1) / parameter->align * parameter->align;
         *bytes = parameter->address + parameter->bytes;
@@ -220,14 +224,37 @@ static ptx_variable **parse_parameters(ptx_parser *parser, uint32_t *count, uint
     return kept;
 }
 
-/* A routine may be declared before it is defined: both are the same one. */
-static ptx_routine *declare_routine(ptx_parser *parser, const ptx_token *token,
-                                    ptx_scope *module_scope) {
-    ptx_name *known = ptx_scope_here(module_scope, token->text, token->length);
-    if (known && known->kind == PTX_NAME_ROUTINE) return known->routine;
-    ptx_name *name = ptx_scope_add(&parser->module->arena, module_scope, token->text, token->length,
-                                   PTX_NAME_ROUTINE);
+ptx_name *ptx_parser_known(const ptx_parser *parser, const ptx_token *name, bool has_linkage) {
+    ptx_name *own = ptx_scope_here(parser->unit, name->text, name->length);
+    return own || !has_linkage ? own : ptx_scope_here(parser->linked, name->text, name->length);
+}
+
+static ptx_routine *new_routine(ptx_parser *parser) {
     ptx_routine *routine = ptx_need(parser, sizeof *routine);
+    if (!routine) return NULL;
+    routine->name = "";
+    if (parser->module->last_routine) parser->module->last_routine->next = routine;
+    else parser->module->routines = routine;
+    parser->module->last_routine = routine;
+    return routine;
+}
+
+/* A routine may be declared before it is defined, in this text or another: both are the same one.
+ * What is declared again, or is weak and there already, is read and forgotten. */
+static ptx_routine *declare_routine(ptx_parser *parser, const ptx_token *token,
+                                    ptx_linkage linkage) {
+    bool linked = linkage != PTX_LINKAGE_NONE;
+    ptx_name *known = ptx_parser_known(parser, token, linked);
+    if (known && known->kind == PTX_NAME_ROUTINE) {
+        bool spare = known->routine->has_body &&
+                     (linkage == PTX_LINKAGE_WEAK || linkage == PTX_LINKAGE_EXTERN);
+        return spare ? new_routine(parser) : known->routine;
+    }
+    ptx_name *name =
+        known ? NULL
+              : ptx_scope_add(&parser->module->arena, linked ? parser->linked : parser->unit,
+                              token->text, token->length, PTX_NAME_ROUTINE);
+    ptx_routine *routine = new_routine(parser);
     if (!name || !routine) {
         ptx_parser_fail(parser, token->line, "'%.*s' is declared twice", (int)token->length,
                         token->text);
@@ -235,16 +262,11 @@ static ptx_routine *declare_routine(ptx_parser *parser, const ptx_token *token,
     }
     name->routine = routine;
     routine->name = ptx_copy_token(parser, token);
-    if (parser->module->last_routine) parser->module->last_routine->next = routine;
-    else parser->module->routines = routine;
-    parser->module->last_routine = routine;
     return routine;
 }
 
-static void parse_routine(ptx_parser *parser, bool is_entry, bool external) {
-    ptx_scope *module_scope = parser->scope;
-    kcsim_arena *arena = &parser->module->arena;
-    ptx_scope *scope = ptx_scope_open(arena, module_scope, 128);
+static void parse_routine(ptx_parser *parser, bool is_entry, ptx_linkage linkage) {
+    ptx_scope *scope = ptx_scope_open(&parser->module->arena, parser->unit, 128);
     if (!scope) return;
     parser->scope = scope;
     uint32_t result_count = 0, parameter_count;
@@ -254,13 +276,13 @@ static void parse_routine(ptx_parser *parser, bool is_entry, bool external) {
     bytes = 0;
     ptx_variable **parameters = parse_parameters(parser, &parameter_count, &bytes);
     ptx_routine *routine =
-        token.kind == PTX_TOKEN_NAME ? declare_routine(parser, &token, module_scope) : NULL;
+        token.kind == PTX_TOKEN_NAME ? declare_routine(parser, &token, linkage) : NULL;
     if (!routine) return;
     if (routine->has_body)
         ptx_parser_fail(parser, token.line, "'%s' is defined twice", routine->name);
     routine->line = token.line;
-    routine->is_entry = is_entry;
-    routine->external = external;
+    routine->is_entry = is_entry && routine->name[0];
+    routine->external = linkage == PTX_LINKAGE_EXTERN;
     routine->parameters = parameters;
     routine->parameter_count = parameter_count;
     routine->parameter_bytes = bytes;
@@ -269,7 +291,7 @@ static void parse_routine(ptx_parser *parser, bool is_entry, bool external) {
     parse_limits(parser, routine);
     if (ptx_accept_symbol(parser, '{')) ptx_parse_body(parser, routine);
     else ptx_expect_symbol(parser, ';');
-    parser->scope = module_scope;
+    parser->scope = parser->unit;
 }
 
 ptx_routine *ptx_parse_prototype(ptx_parser *parser) {
@@ -288,7 +310,7 @@ ptx_routine *ptx_parse_prototype(ptx_parser *parser) {
 static ptx_routine *known_routine(ptx_parser *parser) {
     ptx_token token = ptx_expect_name(parser, "a function");
     ptx_name *name = token.kind == PTX_TOKEN_NAME
-                         ? ptx_scope_here(parser->scope, token.text, token.length)
+                         ? ptx_parser_known(parser, &token, true)
                          : NULL;
     if (name && name->kind == PTX_NAME_ROUTINE) return name->routine;
     ptx_parser_fail(parser, token.line, "'%.*s' is no function", (int)token.length, token.text);
@@ -308,28 +330,52 @@ static void parse_alias(ptx_parser *parser) {
     else alias->alias_of = routine;
 }
 
-static void parse_module_variable(ptx_parser *parser, ptx_space space, bool external) {
+static void parse_module_variable(ptx_parser *parser, ptx_space space, ptx_linkage linkage) {
     ptx_variable *variable;
-    do {
-        variable = ptx_parse_variable(parser, space, external, false);
-        if (variable && external && space != PTX_SPACE_SHARED)
-            ptx_parser_fail(parser, variable->line, "'%s' is external: this machine links nothing",
-                            variable->name);
-    } while (variable && ptx_accept_symbol(parser, ','));
+    do
+        variable = ptx_parse_variable(parser, space, linkage, false);
+    while (variable && ptx_accept_symbol(parser, ','));
     ptx_expect_symbol(parser, ';');
 }
 
-static void parse_directive(ptx_parser *parser) {
-    bool external = false;
-    ptx_token name = ptx_expect_name(parser, "a directive");
-    while (ptx_token_is(&name, "visible") || ptx_token_is(&name, "extern") ||
-           ptx_token_is(&name, "weak") || ptx_token_is(&name, "common")) {
-        external |= ptx_token_is(&name, "extern");
-        ptx_expect_symbol(parser, '.');
-        name = ptx_expect_name(parser, "a directive");
+/* What a linked module still lacks. */
+static void find_missing(ptx_module *module) {
+    for (const ptx_variable *variable = module->variables; variable; variable = variable->next)
+        if (variable->external && variable->space != PTX_SPACE_SHARED)
+            ptx_error(module, variable->line, "'%s' is external, and nothing here defines it",
+                      variable->name);
+}
+
+/* Texts behind one another are linked: each begins with its .version. */
+static void begin_text(ptx_parser *parser) {
+    ptx_scope *scope = ptx_scope_open(&parser->module->arena, parser->linked, 256);
+    if (!scope) {
+        ptx_parser_fail(parser, 0, "out of host memory");
+        return;
     }
+    parser->scope = parser->unit = scope;
+}
+
+static ptx_linkage parse_linkage(ptx_parser *parser, ptx_token *name) {
+    ptx_linkage linkage = PTX_LINKAGE_NONE;
+    for (;;) {
+        if (ptx_token_is(name, "extern")) linkage = PTX_LINKAGE_EXTERN;
+        else if (ptx_token_is(name, "weak") || ptx_token_is(name, "common"))
+            linkage = PTX_LINKAGE_WEAK;
+        else if (ptx_token_is(name, "visible")) linkage = PTX_LINKAGE_VISIBLE;
+        else return linkage;
+        ptx_expect_symbol(parser, '.');
+        *name = ptx_expect_name(parser, "a directive");
+        if (parser->module->error[0]) return linkage;
+    }
+}
+
+static void parse_directive(ptx_parser *parser) {
+    ptx_token name = ptx_expect_name(parser, "a directive");
+    ptx_linkage linkage = parse_linkage(parser, &name);
     ptx_space space;
     if (ptx_token_is(&name, "version")) {
+        if (parser->module->version) begin_text(parser);
         parse_version(parser);
     } else if (ptx_token_is(&name, "target")) {
         parse_target(parser);
@@ -337,10 +383,10 @@ static void parse_directive(ptx_parser *parser) {
         if (ptx_expect_integer(parser, "64", 64) != 64)
             ptx_parser_fail(parser, name.line, "only .address_size 64 is supported");
     } else if (ptx_token_is(&name, "entry") || ptx_token_is(&name, "func")) {
-        parse_routine(parser, ptx_token_is(&name, "entry"), external);
+        parse_routine(parser, ptx_token_is(&name, "entry"), linkage);
     } else if (ptx_space_from_name(&name, &space) && space != PTX_SPACE_PARAM &&
                space != PTX_SPACE_LOCAL) {
-        parse_module_variable(parser, space, external);
+        parse_module_variable(parser, space, linkage);
     } else if (ptx_token_is(&name, "alias")) {
         parse_alias(parser);
     } else if (ptx_token_is(&name, "file") || ptx_token_is(&name, "loc")) {
@@ -367,13 +413,15 @@ bool ptx_parse(ptx_module *module, const char *text, size_t size) {
         return false;
     }
     ptx_parser parser = {
-        .module = module, .scope = scope, .lexer = {.at = copy, .end = copy + size, .line = 1}};
+        .module = module, .linked = scope, .lexer = {.at = copy, .end = copy + size, .line = 1}};
+    begin_text(&parser);
     ptx_take(&parser);
     while (parser.token.kind != PTX_TOKEN_END) {
         if (ptx_accept_symbol(&parser, '.')) parse_directive(&parser);
         else ptx_parser_expected(&parser, "a directive");
     }
     free(parser.labels);
+    find_missing(module);
     if (!module->version) ptx_error(module, 0, "there is no .version: this is no PTX");
     if (!module->target) ptx_error(module, 0, "there is no .target");
     return !module->error[0];

@@ -443,7 +443,8 @@ static void parse_local_directive(ptx_parser *parser) {
     } else if (ptx_space_from_name(&name, &space)) {
         ptx_variable *variable;
         do
-            variable = ptx_parse_variable(parser, space, external, false);
+            variable = ptx_parse_variable(
+                parser, space, external ? PTX_LINKAGE_EXTERN : PTX_LINKAGE_NONE, false);
         while (variable && ptx_accept_symbol(parser, ','));
         ptx_expect_symbol(parser, ';');
     } else if (ptx_token_is(&name, "loc") || ptx_token_is(&name, "file")) {

@@ -105,6 +105,7 @@ static void put_address(ptx_parser *parser, initialiser *init, ptx_variable *var
         ptx_expect_symbol(parser, ')');
     }
     relocation->symbol = ptx_copy_token(parser, &name);
+    relocation->scope = parser->scope;
     if (ptx_peek_symbol(parser, '+') || ptx_peek_symbol(parser, '-'))
         relocation->addend = ptx_signed_integer(parser);
     if (init->element != 8)
@@ -172,39 +173,72 @@ static void parse_initialiser(ptx_parser *parser, ptx_variable *variable, ptx_ty
     free(init.data);
 }
 
-static ptx_variable *make_variable(ptx_parser *parser, const ptx_token *name, ptx_space space) {
-    ptx_variable *variable = ptx_need(parser, sizeof *variable);
-    bool nameless = ptx_token_is(name, "_"); /* of a prototype */
-    ptx_name *entry = nameless ? NULL
-                               : ptx_scope_add(&parser->module->arena, parser->scope, name->text,
-                                               name->length, PTX_NAME_VARIABLE);
-    if (!variable || (!entry && !nameless)) {
+/* A declaration meets what other texts (or this one) said: the variable that stands for both. A
+ * second definition that is weak, and a declaration of what is defined, change nothing: they fill a
+ * variable that nobody sees. */
+static ptx_variable *meet(ptx_parser *parser, const ptx_token *name, ptx_variable *known,
+                          ptx_space space, ptx_linkage linkage) {
+    bool declares = linkage == PTX_LINKAGE_EXTERN;
+    if (known->space != space || (!declares && !known->external && linkage != PTX_LINKAGE_WEAK)) {
         ptx_parser_fail(parser, name->line, "'%.*s' is declared twice", (int)name->length,
                         name->text);
         return NULL;
     }
-    if (entry) entry->variable = variable;
+    bool completes = known->external && !declares;
+    return completes ? known : ptx_need(parser, sizeof *known);
+}
+
+/* Static variables of a routine live as long as the module: they are kept with the others. */
+static void keep(ptx_parser *parser, ptx_variable *variable) {
+    if (variable->space == PTX_SPACE_PARAM || variable->space == PTX_SPACE_LOCAL) return;
+    if (parser->module->last_variable) parser->module->last_variable->next = variable;
+    else parser->module->variables = variable;
+    parser->module->last_variable = variable;
+}
+
+static ptx_variable *make_variable(ptx_parser *parser, const ptx_token *name, ptx_space space,
+                                   ptx_linkage linkage) {
+    bool of_module = parser->scope == parser->unit && space != PTX_SPACE_PARAM;
+    bool linked = of_module && linkage != PTX_LINKAGE_NONE;
+    bool nameless = ptx_token_is(name, "_"); /* of a prototype */
+    ptx_name *known = of_module ? ptx_parser_known(parser, name, linked) : NULL;
+    ptx_variable *variable;
+    if (known && known->kind == PTX_NAME_VARIABLE && linked) {
+        variable = meet(parser, name, known->variable, space, linkage);
+    } else {
+        variable = ptx_need(parser, sizeof *variable);
+        ptx_name *entry =
+            nameless || known
+                ? NULL
+                : ptx_scope_add(&parser->module->arena, linked ? parser->linked : parser->scope,
+                                name->text, name->length, PTX_NAME_VARIABLE);
+        if (!variable || (!entry && !nameless)) {
+            ptx_parser_fail(parser, name->line, "'%.*s' is declared twice", (int)name->length,
+                            name->text);
+            return NULL;
+        }
+        if (entry) entry->variable = variable;
+        variable->in_routine = parser->routine != NULL;
+        /* A .param variable inside a routine carries arguments of its calls: memory of the thread.
+         */
+        variable->space =
+            parser->routine && space == PTX_SPACE_PARAM ? PTX_SPACE_LOCAL : space;
+        if (space != PTX_SPACE_PARAM) keep(parser, variable);
+    }
+    if (!variable) return NULL;
     variable->name = ptx_copy_token(parser, name);
     variable->line = name->line;
-    /* A .param variable inside a routine carries arguments of its calls: memory of the thread. */
-    variable->space = parser->routine && space == PTX_SPACE_PARAM ? PTX_SPACE_LOCAL : space;
-    variable->in_routine = parser->routine != NULL;
-    /* Static variables of a routine live as long as the module: they are kept with the others. */
-    if (space != PTX_SPACE_PARAM && space != PTX_SPACE_LOCAL) {
-        if (parser->module->last_variable) parser->module->last_variable->next = variable;
-        else parser->module->variables = variable;
-        parser->module->last_variable = variable;
-    }
     return variable;
 }
 
-ptx_variable *ptx_parse_variable(ptx_parser *parser, ptx_space space, bool external,
+ptx_variable *ptx_parse_variable(ptx_parser *parser, ptx_space space, ptx_linkage linkage,
                                  bool parameter) {
+    bool external = linkage == PTX_LINKAGE_EXTERN;
     uint32_t align;
     ptx_type type = parse_prefix(parser, &align, parameter);
     ptx_token name = ptx_expect_name(parser, "a name");
     if (name.kind != PTX_TOKEN_NAME) return NULL;
-    ptx_variable *variable = make_variable(parser, &name, space);
+    ptx_variable *variable = make_variable(parser, &name, space, linkage);
     if (!variable) return NULL;
     bool open = false;
     uint64_t count = parse_dimensions(parser, &open);

@@ -11,7 +11,8 @@ typedef struct ptx_parser {
     ptx_module *module;
     ptx_lexer lexer;
     ptx_token token; /* the next one, not yet taken */
-    ptx_scope *scope;
+    ptx_scope *scope, *unit; /* the innermost; that of this text's own names */
+    ptx_scope *linked;       /* names with linkage: of all texts */
     ptx_routine *routine; /* the one whose body is being read */
     ptx_label **labels;   /* of this routine */
     size_t label_count, label_capacity;
@@ -37,10 +38,20 @@ int64_t ptx_signed_integer(ptx_parser *parser);
 void *ptx_need(ptx_parser *parser, size_t bytes);
 char *ptx_copy_token(ptx_parser *parser, const ptx_token *token);
 
+/* What other texts of a linked module have to do with a name. */
+typedef enum ptx_linkage {
+    PTX_LINKAGE_NONE,
+    PTX_LINKAGE_VISIBLE,
+    PTX_LINKAGE_WEAK,  /* and .common: the first definition is taken */
+    PTX_LINKAGE_EXTERN /* declared here, defined elsewhere */
+} ptx_linkage;
+
 /* ptx_parse_variable.c: `.align 4 .b8 name[16] = {...}` after the space has been read; the `;` or
  * what else ends it stays. A parameter of a routine may also carry `.ptr .global .align 4`. */
-ptx_variable *ptx_parse_variable(ptx_parser *parser, ptx_space space, bool external,
+ptx_variable *ptx_parse_variable(ptx_parser *parser, ptx_space space, ptx_linkage linkage,
                                  bool parameter);
+/* Where a name of the module belongs, and the entry that it has there already or NULL. */
+ptx_name *ptx_parser_known(const ptx_parser *parser, const ptx_token *name, bool has_linkage);
 bool ptx_space_from_name(const ptx_token *token, ptx_space *space);
 
 /* ptx_parse.c: what follows `.callprototype`, up to the `;`. NULL after an error. */

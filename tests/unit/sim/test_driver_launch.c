@@ -94,6 +94,54 @@ static void images_of_several(void **state) {
     }
 }
 
+/* ---- the linker ------------------------------------------------------------------------------ */
+
+#define HEAD ".version 7.0\n.target sm_80\n.address_size 64\n"
+
+static void linking(void **state) {
+    (void)state;
+    static char one[] = HEAD ".extern .func (.param .b32 r) five();\n"
+                             ".visible .entry k(.param .u64 out) {\n.reg .b32 %r; .reg .b64 %d;\n"
+                             ".param .b32 r;\ncall (r), five;\nld.param.b32 %r, [r];\n"
+                             "ld.param.u64 %d, [out];\nst.global.u32 [%d], %r;\nret;\n}\n",
+                two[] = HEAD ".visible .func (.param .b32 r) five() { st.param.b32 [r], 5; ret; }\n";
+    CUlinkState link;
+    void *image;
+    size_t size;
+    char log[256] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)sizeof log};
+    OK(cuLinkCreate_v2(2, options, values, &link));
+    FAILS(INVALID_VALUE, cuLinkComplete(link, &image, &size));
+    OK(cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, one, sizeof one, "one", 0, NULL, NULL));
+    FAILS(INVALID_PTX, cuLinkComplete(link, &image, &size));
+    assert_non_null(strstr(log, "calls 'five', which nothing here defines"));
+    unsigned char *second = fatbin(two, sizeof two, 1, 80, 0, 0);
+    OK(cuLinkAddData_v2(link, CU_JIT_INPUT_FATBINARY, second, 16 + 64 + sizeof two, "two", 0, NULL, NULL));
+    free(second);
+    FAILS(NO_BINARY_FOR_GPU,
+          cuLinkAddData_v2(link, CU_JIT_INPUT_CUBIN, "\177ELF\2\1\1", 7, "three", 0, NULL, NULL));
+    assert_non_null(strstr(log, "three: a cubin"));
+    FAILS(NOT_SUPPORTED, cuLinkAddData_v2(link, CU_JIT_INPUT_NVVM, one, 4, "four", 0, NULL, NULL));
+    FAILS(FILE_NOT_FOUND, cuLinkAddFile_v2(link, CU_JIT_INPUT_PTX, "/nonexistent", 0, NULL, NULL));
+    OK(cuLinkComplete(link, &image, &size));
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr out;
+    uint32_t got = 0;
+    OK(cuModuleLoadData(&module, image));
+    OK(cuLinkDestroy(link)); /* the image goes with it, the module stays */
+    FAILS(INVALID_HANDLE, cuLinkDestroy(link));
+    OK(cuModuleGetFunction(&function, module, "k"));
+    OK(cuMemAlloc_v2(&out, 4));
+    void *arguments[] = {&out};
+    OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    OK(cuMemcpyDtoH_v2(&got, out, 4));
+    assert_int_equal(got, 5);
+    OK(cuMemFree_v2(out));
+    OK(cuModuleUnload(module));
+}
+
 /* LZ4 with literals only, and a match that copies its own output. */
 static void compressed_images(void **state) {
     (void)state;
@@ -474,6 +522,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_CONTEXT(images),
         IN_CONTEXT(images_of_several),
+        IN_CONTEXT(linking),
         IN_CONTEXT(compressed_images),
         IN_CONTEXT(modules),
         IN_CONTEXT(libraries),

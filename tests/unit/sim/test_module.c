@@ -30,7 +30,7 @@ static void test_syntax_errors(void **state) {
     refuse(PTX_HEADER ".entry k(", "the end of the text");
     refuse(PTX_HEADER ".entry k() {", "expected '}', found the end of the text");
     refuse(PTX_HEADER ".entry k() { ret; }\n.entry k() { ret; }", "line 5: 'k' is defined twice");
-    refuse(PTX_HEADER ".extern .global .b32 x;", "links nothing");
+    refuse(PTX_HEADER ".extern .global .b32 x;", "nothing here defines it");
     refuse(PTX_HEADER ".global .align 3 .b32 x;", "power of two");
     refuse(PTX_HEADER ".global .b32 x[2] = {1, 2, 3};", "more initial values");
     refuse(PTX_HEADER ".global .b64 x = y;", "'y' cannot be a constant");
@@ -75,6 +75,37 @@ static void test_instruction_errors(void **state) {
     refuse(BODY("mov.u32 %r1, %tid.w;"), "unknown register");
     refuse(BODY("{ .reg .b32 inner; }\nmov.b32 inner, 1;"), "'inner' is declared nowhere");
     refuse(BODY("tex.2d.v4.f32.f32 {%r1,%r2,%r3,%r4}, [%d1, {%r1,%r2}];"), "unknown instruction 'tex");
+}
+
+/* Texts behind one another are one module: names with linkage are everybody's, the others of their text alone. */
+static void test_linked_texts(void **state) {
+    static const char ptx[] =
+        ".version 7.0\n.target sm_75\n.address_size 64\n"
+        ".extern .global .align 4 .u32 scale;\n.global .align 4 .u32 own = 3;\n"
+        ".extern .func (.param .b32 r) times(.param .b32 x);\n.weak .func noise() { trap; ret; }\n"
+        ".func (.param .b32 r) hidden() { st.param.b32 [r], 100; ret; }\n"
+        ".visible .entry k(.param .u64 out, .param .u64 in) {\n.reg .b32 %r<8>; .reg .b64 %d; .param .b32 x; .param .b32 r;\n"
+        "ld.param.u64 %d, [out]; ld.global.u32 %r1, [own]; ld.global.u32 %r2, [scale];\n"
+        "st.param.b32 [x], %r1; call (r), times, (x); ld.param.b32 %r3, [r]; call (r), hidden; ld.param.b32 %r4, [r];\n"
+        "add.u32 %r3, %r3, %r4; add.u32 %r3, %r3, %r2; st.global.u32 [%d], %r3; ret; }\n"
+        ".version 7.5\n.target sm_80\n.address_size 64\n"
+        ".global .align 4 .u32 own = 7;\n.visible .global .align 4 .u32 scale = 1000;\n"
+        ".global .align 8 .u64 table[2] = {own, hidden};\n.weak .func noise() { ret; }\n"
+        ".func (.param .b32 r) hidden() { st.param.b32 [r], 5; ret; }\n"
+        ".visible .func (.param .b32 r) times(.param .b32 x) {\n.reg .b32 %r<8>; .reg .b64 %d<3>; .param .b32 q;\n"
+        "mov.u64 %d1, table; ld.global.u64 %d2, [%d1]; ld.global.u32 %r2, [%d2];\n"
+        "ld.param.b32 %r1, [x]; mul.lo.u32 %r1, %r1, %r2; call (q), hidden; ld.param.b32 %r3, [q]; mul.lo.u32 %r1, %r1, %r3;\n"
+        "st.param.b32 [r], %r1; ret; }\n";
+    (void)state;
+    machine_test test = machine_open(NULL, "sm_80", ptx, 256);
+    assert_int_equal(machine_launch(&test, 1, 1, 0), KCSIM_OK);
+    assert_int_equal(*(uint32_t *)kcsim_mem_host(test.machine, test.out, 4), 3 * 7 * 5 + 100 + 1000);
+    machine_close(&test);
+    refuse(PTX_HEADER ".visible .global .u32 x;\n" PTX_HEADER ".visible .global .u32 x;\n", "line 8: 'x' is declared twice");
+    refuse(PTX_HEADER ".visible .func f() { ret; }\n" PTX_HEADER ".visible .func f() { ret; }\n", "line 8: 'f' is defined twice");
+    refuse(PTX_HEADER ".func f() { ret; }\n" PTX_HEADER ".extern .func f();\n.entry k() { call f; ret; }\n",
+           "calls 'f', which nothing here defines");
+    refuse(PTX_HEADER ".extern .global .u32 x;\n" PTX_HEADER ".visible .const .u32 x;\n", "declared twice");
 }
 
 static void test_call_errors(void **state) {
@@ -205,7 +236,9 @@ static void test_mutations(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_syntax_errors), cmocka_unit_test(test_instruction_errors),
-        cmocka_unit_test(test_call_errors),   cmocka_unit_test(test_versions_and_targets),
+        cmocka_unit_test(test_call_errors),
+        cmocka_unit_test(test_linked_texts),
+        cmocka_unit_test(test_versions_and_targets),
         cmocka_unit_test(test_descriptions),  cmocka_unit_test(test_furniture),
         cmocka_unit_test(test_mutations),
     };
