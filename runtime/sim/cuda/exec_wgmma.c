@@ -108,6 +108,12 @@ static matrix open_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mas
     return at;
 }
 
+static void count_reading(const matrix *at) {
+    kcsim_cost *cost = kcsim_cost_of(at->warp);
+    cost->wavefronts += at->plan->wavefronts;
+    cost->bank_conflicts += at->plan->bank_conflicts;
+}
+
 /* Zeros where it is outside. */
 static const uint8_t *piece_at(const matrix *at, uint32_t number) {
     static const uint8_t zeros[PIECE];
@@ -190,6 +196,7 @@ static void take_a(kcsim_tile *tile, kcsim_warp *warp, const kcsim_insn *insn, u
     } else {
         matrix a = open_matrix(warp, insn, mask, insn->a, 16 * (warp->index % 4), 16,
                                form->a_transposed ? k : 0);
+        count_reading(&a);
         take_rows(&a, tile, form->a);
         close_matrix(&a);
     }
@@ -232,6 +239,7 @@ void kcsim_do_wgmma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     tile.row_undefined = 0;
     take_a(&tile, warp, insn, mask);
     matrix b = open_matrix(warp, insn, mask, insn->b, 0, form->n, form->b_transposed ? k : 0);
+    if (warp->index % 4 == 0) count_reading(&b); /* the warpgroup reads it once */
     for (uint32_t n = 0; n < form->n; n += 8) {
         const kcsim_ref *d = insn->list + n / 8 * registers;
         take_columns(&b, &tile, form->b, n);

@@ -62,6 +62,7 @@ typedef struct kcsim_wgmma_run {
 typedef struct kcsim_wgmma_plan {
     kcsim_wgmma_key key;
     uint32_t across, count, run_count, end;
+    uint32_t wavefronts, bank_conflicts; /* of reading them */
     /* K contiguous: piece k of a row at 2 * row + k; else the piece of eight rows from `row` on
      * that line k has, at across * k + row / 8. */
     uint32_t addresses[KCSIM_WGMMA_PIECES];

@@ -89,6 +89,29 @@ static void find_runs(kcsim_wgmma_plan *plan) {
     plan->end = sorted[plan->count - 1] + PIECE;
 }
 
+/* Eight lines of 16 bytes are one wavefront where they lie in different banks. */
+static void count_core(kcsim_wgmma_plan *plan, const uint32_t *addresses, uint32_t step) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t same = 1;
+        for (uint32_t n = 0; n < i; n++) {
+            uint32_t apart = addresses[n * step] ^ addresses[i * step];
+            same += apart && apart / PIECE % 8 == 0;
+        }
+        most = same > most ? same : most;
+    }
+    plan->wavefronts += most;
+    plan->bank_conflicts += most - 1;
+}
+
+static void count_cores(kcsim_wgmma_plan *plan) {
+    uint32_t step = plan->key.lines ? plan->across : 2;
+    plan->wavefronts = plan->bank_conflicts = 0;
+    for (uint32_t i = 0; i < plan->count; i += 8 * step)
+        for (uint32_t piece = 0; piece < step; piece++)
+            count_core(plan, plan->addresses + i + piece, step);
+}
+
 static bool same_key(const kcsim_wgmma_key *a, const kcsim_wgmma_key *b) {
     return a->bits == b->bits && a->first == b->first && a->rows == b->rows &&
            a->lines == b->lines;
@@ -108,5 +131,6 @@ const kcsim_wgmma_plan *kcsim_wgmma_plan_of(kcsim_wgmma_plan *plans, uint64_t bi
     if (lines) place_lines(plan, &at);
     else place_rows(plan, &at);
     find_runs(plan);
+    count_cores(plan);
     return plan;
 }

@@ -103,6 +103,16 @@ static void test_memory(void **state) {
           "out_of_bounds", "past the end of shared memory");
 }
 
+/* Eight lines of 16 bytes a wavefront: 16 of A (each warp its rows), 2 of B (once); the stores before took 16. */
+static void test_wavefronts(void **state) {
+    (void)state;
+    machine_test test = machine_open(NULL, "sm_90a", KERNEL(BEGIN FENCE MMA COMMIT WAIT RESULT), 4096);
+    assert_int_equal(machine_launch(&test, 1, 128, 0), KCSIM_OK);
+    assert_int_equal(machine_counter(&test, "shared_wavefronts"), 16 + 16 + 2);
+    assert_int_equal(machine_counter(&test, "shared_bank_conflicts"), 0);
+    machine_close(&test);
+}
+
 static void test_warpgroups(void **state) {
     (void)state;
     /* The fourth warp leaves; or the block has only three; or two paths run different instructions. */
@@ -144,7 +154,7 @@ static void test_forms(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right),  cmocka_unit_test(test_registers),  cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_warpgroups), cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_wavefronts), cmocka_unit_test(test_memory), cmocka_unit_test(test_warpgroups), cmocka_unit_test(test_forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
