@@ -248,3 +248,15 @@ def tma_ring(r):
 def bulk_sum(r):
     x = r.integers(-999, 999, (6, 256)).astype(np.int32)
     return [Launch("bulk_sum", 6, 256, [In(x), Out((x * 3 + np.arange(256)).sum(0).astype(np.int32), start=np.zeros(256, np.int32))])]
+
+
+@case("tma", ["sm_90a"])
+def tma_group(r):
+    """The map that it starts from describes something else."""
+    x = r.integers(-99, 99, (3, 16, 128)).astype(np.float16)
+    want = np.zeros((3, 16, 64), np.float16)
+    for b in range(3):
+        rows = 5 + 4 * b
+        want[b, :rows, :56] = x[b, :rows, :56]
+    other = np.zeros((8, 64), np.float16)
+    return [Launch("tma_group", 3, 32, [Map(In(other), (8, 64), 0), In(x), Out(start=np.zeros((3, 128), np.uint8), check=lambda got: ""), Out(want)])]

@@ -72,6 +72,7 @@ bool kcsim_decode_arithmetic(kcsim_decoder *decoder); /* decode_arithmetic.c */
 bool kcsim_decode_other(kcsim_decoder *decoder);   /* decode_move.c: compares, moves, conversions */
 bool kcsim_decode_memory(kcsim_decoder *decoder);  /* decode_memory.c */
 bool kcsim_decode_bulk(kcsim_decoder *decoder);    /* decode_bulk.c */
+bool kcsim_decode_tensormap(kcsim_decoder *decoder); /* decode_tensormap.c */
 bool kcsim_decode_cluster(kcsim_decoder *decoder); /* decode_cluster.c: clusters, mbarriers */
 bool kcsim_decode_control(kcsim_decoder *decoder); /* decode_control.c: branches, barriers, warps */
 

@@ -239,6 +239,9 @@ bool kcsim_decode_memory(kcsim_decoder *decoder) {
     case PTX_FAMILY_RED: return decode_atomic(decoder, false);
     case PTX_FAMILY_CPASYNC: return decode_copy(decoder);
     case PTX_FAMILY_BULK: return kcsim_decode_bulk(decoder);
+    case PTX_FAMILY_TENSORMAP:
+    case PTX_FAMILY_TENSORMAP_COPY:
+    case PTX_FAMILY_TENSORMAP_FENCE: return kcsim_decode_tensormap(decoder);
     case PTX_FAMILY_POLICY: return decode_policy(decoder);
     case PTX_FAMILY_COPYGROUP: return decode_copy_group(decoder);
     case PTX_FAMILY_NOP: decoder->insn->kind = KCSIM_DO_NOTHING; return true;

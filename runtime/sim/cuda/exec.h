@@ -17,6 +17,7 @@
 #include "runtime/sim/state.h"
 
 #define KCSIM_BARRIERS 16
+#define KCSIM_MAP_CHANGES 8u
 
 typedef enum kcsim_group_state {
     KCSIM_GROUP_READY,
@@ -104,6 +105,12 @@ typedef struct kcsim_block {
     struct kcsim_copies *leaving;      /* bulk copies that read; these three as well */
     struct kcsim_flights *flights;     /* bulk copies that write */
     struct kcsim_proxy *proxy;
+    /* Tensor maps in global memory that this block changed last, a ring; exec_tensormap.c. */
+    struct kcsim_map_change {
+        uint64_t address;
+        bool released, acquired;
+    } map_changes[KCSIM_MAP_CHANGES];
+    uint32_t map_change_count;
     uint32_t *clocks;                  /* of all warps: what their `time` points into */
     uint32_t *arrivals;                /* clocks, one a barrier; NULL: all who come to it wait */
     struct kcsim_mbarriers *mbarriers; /* NULL: the kernel has none */
@@ -243,6 +250,11 @@ void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask
 uint64_t kcsim_atomic_combine(ptx_modifier op, ptx_type type, uint64_t old, uint64_t value,
                               uint64_t third, unsigned bytes);
 void kcsim_do_bulk(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_map_field(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_map_copy(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_map_fence(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+/* Why a tensor copy may not see what this block made of the map at `address`, or NULL. */
+const char *kcsim_map_unfenced(const kcsim_block *block, uint64_t address);
 void kcsim_do_copy_group(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 
 void kcsim_do_shuffle(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);

@@ -227,6 +227,7 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     kcsim_copies_reset(block->leaving);
     kcsim_flights_reset(block->flights);
     kcsim_proxy_reset(block->proxy);
+    block->map_change_count = 0;
     kcsim_mbarriers_reset(block->mbarriers);
     kcsim_flags_reset(block->flags);
     if (block->visits) memset(block->visits, 0, launch->clock_count * sizeof *block->visits);

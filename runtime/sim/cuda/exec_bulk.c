@@ -335,12 +335,20 @@ static bool read_map(transfer *move) {
         problem = "a tensor map lies in parameters, constant or global memory";
     else if (!kcsim_tensor_map_read(&move->map, kcsim_host(&access, move->lane)))
         problem = "these bytes are no tensor map: never encoded, or copied wrongly";
+    else if (kcsim_tensor_map_problem(&move->map))
+        problem = kcsim_tensor_map_problem(&move->map);
     else if (move->map.rank != move->bulk->rank)
         problem = "the tensor map has another number of dimensions than the instruction";
     if (problem)
         tell(move, KCSIM_FINDING_OUT_OF_BOUNDS, access.space, address, KCSIM_TENSOR_MAP_BYTES,
              problem);
     if (problem) return false;
+    problem = access.space == PTX_SPACE_GLOBAL
+                  ? kcsim_map_unfenced(move->warp->block, access.address[move->lane])
+                  : NULL;
+    if (problem)
+        tell(move, KCSIM_FINDING_PROXY_FENCE, access.space, address, KCSIM_TENSOR_MAP_BYTES,
+             problem);
     move->type = (ptx_type)reduction_types[move->map.type];
     move->size = kcsim_tensor_map_box_bytes(&move->map);
     for (unsigned i = 0; i < move->bulk->rank; i++)

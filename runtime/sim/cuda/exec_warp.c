@@ -114,6 +114,7 @@ static void do_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_MMA: kcsim_do_mma(warp, insn, mask); break;
     case KCSIM_DO_MMA_SECTIONS: kcsim_do_mma_sections(warp, insn, mask); break;
     case KCSIM_DO_MMA_QUADS: kcsim_do_mma_quads(warp, insn, mask); break;
+    case KCSIM_DO_MAP_COPY: kcsim_do_map_copy(warp, insn, mask); break;
     case KCSIM_DO_WMMA_LOAD: kcsim_do_wmma_load(warp, insn, mask); break;
     case KCSIM_DO_WMMA_STORE: kcsim_do_wmma_store(warp, insn, mask); break;
     case KCSIM_DO_WMMA: kcsim_do_wmma(warp, insn, mask); break;
@@ -143,6 +144,8 @@ static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_ATOMIC: kcsim_do_atomic(warp, insn, mask); break;
     case KCSIM_DO_COPY_ASYNC: kcsim_do_copy_async(warp, insn, mask); break;
     case KCSIM_DO_BULK: kcsim_do_bulk(warp, insn, mask); break;
+    case KCSIM_DO_MAP_FIELD: kcsim_do_map_field(warp, insn, mask); break;
+    case KCSIM_DO_MAP_FENCE: kcsim_do_map_fence(warp, insn, mask); break;
     case KCSIM_DO_COPY_GROUP: kcsim_do_copy_group(warp, insn, mask); break;
     case KCSIM_DO_MAP_ADDRESS: kcsim_do_map_address(warp, insn, mask); break;
     case KCSIM_DO_BLOCK_RANK: kcsim_do_block_rank(warp, insn, mask); break;
@@ -196,6 +199,7 @@ static inline void step(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
     case KCSIM_DO_MMA:
     case KCSIM_DO_MMA_SECTIONS:
     case KCSIM_DO_MMA_QUADS:
+    case KCSIM_DO_MAP_COPY:
     case KCSIM_DO_WMMA_LOAD:
     case KCSIM_DO_WMMA_STORE:
     case KCSIM_DO_WGMMA:

@@ -53,7 +53,8 @@ extern const ptx_type_info ptx_types[PTX_TYPE_COUNT];
                 X(PERMUTE) X(SHIFTAMT) X(TEST) X(SHAPE) X(MATRICES) X(TRANS) X(LAYOUT_A)           \
                     X(LAYOUT_B) X(PROXY) X(RESTRICT) X(POPC) X(TILE) X(KIND) X(FROM)       \
                         X(COMPLETION) X(MULTICAST) X(DIMENSIONS) X(TILE_MODE) X(READ)               \
-                            X(UNPACKED) X(PACKING) X(BLOCK_SCALE) X(SCALE_VEC)
+                            X(UNPACKED) X(PACKING) X(BLOCK_SCALE) X(SCALE_VEC)                  \
+                                X(MAP_FIELD) X(MAP_SIZE) X(SYNC)
 
 typedef enum ptx_group {
 #define X(name) PTX_GROUP_##name,
@@ -97,6 +98,9 @@ typedef enum ptx_family {
     PTX_FAMILY_POLICY,
     PTX_FAMILY_CPASYNC,
     PTX_FAMILY_BULK,
+    PTX_FAMILY_TENSORMAP,
+    PTX_FAMILY_TENSORMAP_COPY,
+    PTX_FAMILY_TENSORMAP_FENCE,
     PTX_FAMILY_COPYGROUP,
     PTX_FAMILY_BRA,
     PTX_FAMILY_BRX,

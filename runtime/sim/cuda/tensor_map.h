@@ -58,7 +58,8 @@ unsigned kcsim_tensor_type_bytes(kcsim_tensor_type type);
 const char *kcsim_tensor_map_problem(const kcsim_tensor_map *map);
 /* Fills in mark and sum, and writes the 128 bytes. */
 void kcsim_tensor_map_write(kcsim_tensor_map *map, void *bytes);
-/* False: these bytes are no tensor map. */
+/* False: these bytes are no tensor map. One that was changed field by field may still have a
+ * problem. */
 bool kcsim_tensor_map_read(kcsim_tensor_map *map, const void *bytes);
 
 /* Elements of a box along a dimension: every steps-th of what it spans. */

@@ -79,4 +79,39 @@ extern "C" __global__ void bulk_sum(const int *x, int *sum) {
     }
 }
 
+
+// Each block makes its own tensor map out of one: rows of one part of a matrix, half as wide. One thread changes it in shared
+// memory, a warp publishes it, a copy uses it.
+extern "C" __global__ void tma_group(const __grid_constant__ CUtensorMap form, __half *x, CUtensorMap *maps, __half *out) {
+    __shared__ alignas(1024) __half box[16 * 64];
+    __shared__ alignas(128) CUtensorMap map;
+    __shared__ uint64_t bar;
+    int t = threadIdx.x;
+    if (t < 16) ((uint64_t *)&map)[t] = ((const uint64_t *)&form)[t];
+    __syncwarp();
+    if (t == 0) {
+        ptx::tensormap_replace_global_address(space_shared, &map, (uint64_t)(x + blockIdx.x * 16 * 128));
+        ptx::tensormap_replace_global_dim(space_shared, &map, ptx::n32_t<0>{}, 56);
+        ptx::tensormap_replace_global_dim(space_shared, &map, ptx::n32_t<1>{}, 5 + 4 * blockIdx.x);
+        ptx::tensormap_replace_global_stride(space_shared, &map, ptx::n32_t<0>{}, (uint64_t)256);
+        ptx::tensormap_replace_box_dim(space_shared, &map, ptx::n32_t<1>{}, 16);
+        ptx::tensormap_replace_swizzle_mode(space_shared, &map, ptx::n32_t<3>{});
+        ptx::tensormap_replace_fill_mode(space_shared, &map, ptx::n32_t<0>{});
+        ptx::mbarrier_init(&bar, 1);
+        ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    }
+    __syncwarp();
+    ptx::tensormap_cp_fenceproxy(ptx::sem_release, ptx::scope_gpu, &maps[blockIdx.x], &map, ptx::n32_t<128>{});
+    if (t == 0) {
+        ptx::fence_proxy_tensormap_generic(ptx::sem_acquire, ptx::scope_gpu, &maps[blockIdx.x], ptx::n32_t<128>{});
+        const int32_t at[2] = {0, 0};
+        ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &bar, sizeof box);
+        ptx::cp_async_bulk_tensor(space_cluster, space_global, box, &maps[blockIdx.x], at, &bar);
+    }
+    while (!passed(&bar, 0)) {}
+    for (int k = t; k < 16 * 64; k += 32) {
+        int r = k / 64, c = k % 64;
+        out[blockIdx.x * 16 * 64 + k] = box[r * 64 + (c / 8 ^ (r & 7)) * 8 + c % 8];
+    }
+}
 #endif

@@ -542,7 +542,6 @@ static void test_refusals(void **state) {
     refused("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.b32 [%d0], [tile], 512;", "reduction");
     refused("ld.global.b32 %r1, [%d1, {%r2}];", "no coordinates");
     refused("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%d1, {%r10}], 512, [bar];", "no coordinates");
-    refused("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [tile], %d1;", "tensormap.replace");
 }
 
 static void test_problems(void **state) {
