@@ -204,7 +204,7 @@ static void test_tensor(void **state) {
                        "mov.f32 %f0, 0f00000000;\nmov.f32 %f1, %f0;\nmov.f32 %f2, %f0;\nmov.f32 %f3, %f0;\nwgmma.fence.sync.aligned;\n"
                        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %d10, %d10, 1, 1, 1, 0, 0;\n"
                        "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n", "@block 128", 1);
-    expect_in(json, "wgmma.mma_async", (cost){4, 0, 0, 0, 0, 0, 2 * 64 * 8 * 16});
+    expect_in(json, "wgmma.mma_async", (cost){4, 0, 0, 0, 4 * 4 + 2, 0, 2 * 64 * 8 * 16});
     assert_int_equal(total(json, "tensor_flops"), 2 * 64 * 8 * 16);
     free(json);
 }
