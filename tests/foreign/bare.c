@@ -3,15 +3,7 @@
  *
  *     bare blocks.sm_80.ptx */
 #ifdef OWN_HEADER
-#define DRIVER_API
-#include "runtime/sim/cuda/driver_api.h"
-#define cuMemAlloc cuMemAlloc_v2
-#define cuMemFree cuMemFree_v2
-#define cuMemcpyHtoDAsync cuMemcpyHtoDAsync_v2
-#define cuMemcpyDtoHAsync cuMemcpyDtoHAsync_v2
-#define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
-#define cuStreamDestroy cuStreamDestroy_v2
-#define cuEventDestroy cuEventDestroy_v2
+#include "tests/foreign/own_cuda.h"
 #else
 #include <cuda.h>
 #endif
