@@ -36,6 +36,8 @@ typedef struct kcsim_bulk {
     kcsim_bulk_address mbarrier;
     kcsim_ref size, blocks; /* bytes; 16 bits: the blocks of a multicast */
     kcsim_ref at[KCSIM_TENSOR_RANK];
+    bool im2col;
+    kcsim_ref offsets[KCSIM_TENSOR_RANK - 2]; /* of its pixels; 16 bits */
 } kcsim_bulk;
 
 /* ---- flights.c: copies on their way into shared memory, by word ---- */

@@ -41,6 +41,28 @@ static bool take_tensor(kcsim_decoder *decoder, operands *rest, kcsim_bulk *bulk
     return kcsim_decode_address(decoder, &map, &out->ref, &out->offset, &out->width);
 }
 
+/* {w, h, d}, added to the pixels. */
+static bool take_offsets(kcsim_decoder *decoder, operands *rest, kcsim_bulk *bulk) {
+    const ptx_operand *operand = take(rest);
+    if (!operand || operand->kind != PTX_OPERAND_VECTOR ||
+        operand->element_count != bulk->rank - 2u)
+        return kcsim_decode_fail(decoder, "%u offsets were expected", bulk->rank - 2u);
+    for (uint32_t i = 0; i + 2 < bulk->rank; i++)
+        if (!kcsim_decode_source(decoder, &operand->elements[i], 2, PTX_U16, &bulk->offsets[i]))
+            return false;
+    return true;
+}
+
+/* Into shared memory with offsets, out of it without. */
+static bool find_mode(kcsim_decoder *decoder, kcsim_bulk *bulk) {
+    ptx_modifier mode = ptx_has(decoder->statement, PTX_GROUP_TILE_MODE);
+    bool out = bulk->way == KCSIM_BULK_OUT;
+    if (mode == PTX_M_NONE || mode == PTX_M_TILE) return true;
+    bulk->im2col = true;
+    if (bulk->rank >= 3 && mode == (out ? PTX_M_IM2COL_NO_OFFSETS : PTX_M_IM2COL)) return true;
+    return kcsim_decode_fail(decoder, "this copy has no such mode");
+}
+
 static bool find_way(kcsim_decoder *decoder, kcsim_bulk *bulk) {
     const ptx_statement *statement = decoder->statement;
     ptx_modifier to = ptx_has(statement, PTX_GROUP_SPACE),
@@ -125,6 +147,7 @@ static bool decode_operands(kcsim_decoder *decoder, kcsim_bulk *bulk) {
         return false;
     if (!bulk->rank && !take_value(decoder, &rest, 4, &bulk->size)) return false;
     if (in && !take_address(decoder, &rest, &bulk->mbarrier)) return false;
+    if (bulk->im2col && (in || prefetch) && !take_offsets(decoder, &rest, bulk)) return false;
     if (bulk->multicast && !take_value(decoder, &rest, 2, &bulk->blocks)) return false;
     kcsim_ref policy;
     bool hinted = ptx_has(decoder->statement, PTX_GROUP_L2HINT) != PTX_M_NONE;
@@ -138,7 +161,7 @@ bool kcsim_decode_bulk(kcsim_decoder *decoder) {
     kcsim_bulk *bulk = kcsim_arena_alloc(&decoder->module->arena, sizeof *bulk);
     if (!bulk) return kcsim_decode_fail(decoder, "out of host memory");
     kcsim_ref zero = {.at = KCSIM_CONSTANT};
-    *bulk = (kcsim_bulk){.size = zero, .blocks = zero};
+    *bulk = (kcsim_bulk){.size = zero, .blocks = zero, .offsets = {zero, zero, zero}};
     bulk->to.ref = bulk->from.ref = bulk->mbarrier.ref = zero;
     ptx_modifier dimensions = ptx_has(statement, PTX_GROUP_DIMENSIONS);
     if (ptx_op_takes(statement->op, PTX_GROUP_DIMENSIONS)) {
@@ -157,6 +180,7 @@ bool kcsim_decode_bulk(kcsim_decoder *decoder) {
         return kcsim_decode_fail(decoder, "a multicast goes from global to .shared::cluster");
     if (decoder->module->target < 90)
         return kcsim_decode_fail(decoder, "bulk copies need a target of sm_90 or newer");
+    if (!find_mode(decoder, bulk)) return false;
     if (is_reduction(statement->op) && !decode_reduction(decoder, bulk)) return false;
     return check_completion(decoder, bulk) && decode_operands(decoder, bulk);
 }

@@ -590,6 +590,11 @@ DRIVER_API CUresult cuTensorMapEncodeTiled(void *out, int type, unsigned rank, v
                                            const uint64_t *dims, const uint64_t *strides,
                                            const uint32_t *box, const uint32_t *steps,
                                            int interleave, int swizzle, int promotion, int fill);
+DRIVER_API CUresult cuTensorMapEncodeIm2col(void *out, int type, unsigned rank, void *address,
+                                            const uint64_t *dims, const uint64_t *strides,
+                                            const int *lower, const int *upper, uint32_t channels,
+                                            uint32_t pixels, const uint32_t *steps, int interleave,
+                                            int swizzle, int promotion, int fill);
 DRIVER_API CUresult cuTensorMapReplaceAddress(void *out, void *address);
 
 #endif

@@ -1,5 +1,4 @@
-/* Tensor maps. Two of the newer swizzles, interleaved and packed layouts and im2col are refused by
- * name. */
+/* Tensor maps. Two of the newer swizzles, interleaved and packed layouts are refused by name. */
 #include "runtime/sim/cuda/driver_api.h"
 #include "runtime/sim/cuda/tensor_map.h"
 
@@ -10,8 +9,8 @@ static CUresult refuse(const char *call, const char *why) {
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult not_built(const char *what) {
-    driver_log("cuTensorMapEncodeTiled: %s is not supported by this simulator", what);
+static CUresult not_built(const char *call, const char *what) {
+    driver_log("%s: %s is not supported by this simulator", call, what);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -29,46 +28,127 @@ static CUresult check_device(const char *call) {
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* What both ways to encode a map ask for. */
+typedef struct request {
+    const char *call;
+    void *out;
+    int type;
+    unsigned rank;
+    void *address;
+    const uint64_t *dims, *strides;
+    const uint32_t *steps;
+    int interleave, swizzle, promotion, fill;
+} request;
+
+static CUresult check_request(const request *from, bool arrays) {
+    const char *call = from->call;
+    if (from->out == NULL || (uintptr_t)from->out % 64)
+        return refuse(call, "tensorMap is a multiple of 64");
+    if (from->rank == 0 || from->rank > KCSIM_TENSOR_RANK)
+        return refuse(call, "tensorRank is from 1 to 5");
+    if (!arrays || from->dims == NULL || from->steps == NULL ||
+        (from->rank > 1 && from->strides == NULL))
+        return refuse(call, "an array is missing");
+    if (from->promotion < 0 || from->promotion > 3) return refuse(call, "l2Promotion is unknown");
+    if (from->fill < 0 || from->fill > 1) return refuse(call, "oobFill is unknown");
+    if (from->type < 0 || from->type > 15) return refuse(call, "tensorDataType is unknown");
+    if (from->interleave < 0 || from->interleave > 2) return refuse(call, "interleave is unknown");
+    if (from->swizzle < 0 || from->swizzle > 6) return refuse(call, "swizzle is unknown");
+    if (from->type >= KCSIM_TENSOR_TYPE_COUNT) return not_built(call, "a packed type (16U4, 16U6)");
+    if (from->interleave) return not_built(call, "CU_TENSOR_MAP_INTERLEAVE_16B or _32B");
+    if (from->swizzle >= KCSIM_SWIZZLE_COUNT)
+        return not_built(call, "CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B or _ATOM_64B");
+    return CUDA_SUCCESS;
+}
+
+/* All but the box. */
+static void begin_map(kcsim_tensor_map *map, const request *from) {
+    memset(map, 0, sizeof *map);
+    map->type = (uint8_t)from->type;
+    map->rank = (uint8_t)from->rank;
+    map->swizzle = (uint8_t)from->swizzle;
+    map->fill_nan = (uint8_t)from->fill;
+    map->address = (uintptr_t)from->address;
+    for (unsigned i = 0; i < KCSIM_TENSOR_RANK; i++) {
+        bool used = i < from->rank;
+        map->dims[i] = used ? from->dims[i] : 1;
+        map->box[i] = 1;
+        map->steps[i] = !used || i == 0 ? 1 : from->steps[i] > 8 ? 0 : (uint8_t)from->steps[i];
+        map->strides[i] = i == 0 ? kcsim_tensor_type_bytes(map->type)
+                          : used ? from->strides[i - 1]
+                                 : 0;
+    }
+}
+
+static CUresult finish_map(kcsim_tensor_map *map, const request *from) {
+    static const uint8_t spans[KCSIM_SWIZZLE_COUNT] = {0, 32, 64, 128, 128};
+    const char *problem = kcsim_tensor_map_problem(map);
+    if (problem) return refuse(from->call, problem);
+    if (map->box[0] * map->strides[0] < spans[map->swizzle])
+        return not_built(from->call, "a box whose inner side is shorter than the swizzle");
+    kcsim_tensor_map_write(map, from->out);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuTensorMapEncodeTiled(void *out, int type, unsigned rank, void *address,
                                 const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
                                 const uint32_t *steps, int interleave, int swizzle, int promotion,
                                 int fill) {
-    static const char call[] = "cuTensorMapEncodeTiled";
-    CUresult result = check_device(call);
-    if (result != CUDA_SUCCESS) return result;
-    if (out == NULL || (uintptr_t)out % 64) return refuse(call, "tensorMap is a multiple of 64");
-    if (rank == 0 || rank > KCSIM_TENSOR_RANK) return refuse(call, "tensorRank is from 1 to 5");
-    if (dims == NULL || box == NULL || steps == NULL || (rank > 1 && strides == NULL))
-        return refuse(call, "an array is missing");
-    if (promotion < 0 || promotion > 3) return refuse(call, "l2Promotion is unknown");
-    if (fill < 0 || fill > 1) return refuse(call, "oobFill is unknown");
-    if (type < 0 || type > 15) return refuse(call, "tensorDataType is unknown");
-    if (interleave < 0 || interleave > 2) return refuse(call, "interleave is unknown");
-    if (swizzle < 0 || swizzle > 6) return refuse(call, "swizzle is unknown");
-    if (type >= KCSIM_TENSOR_TYPE_COUNT) return not_built("a packed type (16U4, 16U6)");
-    if (interleave) return not_built("CU_TENSOR_MAP_INTERLEAVE_16B or _32B");
-    if (swizzle >= KCSIM_SWIZZLE_COUNT)
-        return not_built("CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B or _ATOM_64B");
+    const request from = {"cuTensorMapEncodeTiled",
+                          out,
+                          type,
+                          rank,
+                          address,
+                          dims,
+                          strides,
+                          steps,
+                          interleave,
+                          swizzle,
+                          promotion,
+                          fill};
     kcsim_tensor_map map;
-    memset(&map, 0, sizeof map);
-    map.type = (uint8_t)type;
-    map.rank = (uint8_t)rank;
-    map.swizzle = (uint8_t)swizzle;
-    map.fill_nan = (uint8_t)fill;
-    map.address = (uintptr_t)address;
-    for (unsigned i = 0; i < KCSIM_TENSOR_RANK; i++) {
-        bool used = i < rank;
-        map.dims[i] = used ? dims[i] : 1;
-        map.box[i] = !used ? 1 : box[i] > 256 ? 0 : (uint16_t)box[i];
-        map.steps[i] = !used || i == 0 ? 1 : steps[i] > 8 ? 0 : (uint8_t)steps[i];
-        map.strides[i] = i == 0 ? kcsim_tensor_type_bytes(map.type) : used ? strides[i - 1] : 0;
+    CUresult result = check_device(from.call);
+    if (result == CUDA_SUCCESS) result = check_request(&from, box != NULL);
+    if (result != CUDA_SUCCESS) return result;
+    begin_map(&map, &from);
+    for (unsigned i = 0; i < rank; i++)
+        map.box[i] = box[i] > 256 ? 0 : (uint16_t)box[i];
+    return finish_map(&map, &from);
+}
+
+/* The corners have W first, as coordinates do. */
+CUresult cuTensorMapEncodeIm2col(void *out, int type, unsigned rank, void *address,
+                                 const uint64_t *dims, const uint64_t *strides, const int *lower,
+                                 const int *upper, uint32_t channels, uint32_t pixels,
+                                 const uint32_t *steps, int interleave, int swizzle, int promotion,
+                                 int fill) {
+    const request from = {"cuTensorMapEncodeIm2col",
+                          out,
+                          type,
+                          rank,
+                          address,
+                          dims,
+                          strides,
+                          steps,
+                          interleave,
+                          swizzle,
+                          promotion,
+                          fill};
+    kcsim_tensor_map map;
+    CUresult result = check_device(from.call);
+    if (result == CUDA_SUCCESS) result = check_request(&from, lower != NULL && upper != NULL);
+    if (result != CUDA_SUCCESS) return result;
+    begin_map(&map, &from);
+    map.im2col = 1;
+    map.box[0] = (uint16_t)(channels > 256 ? 0 : channels);
+    map.box[1] = (uint16_t)(pixels > 1024 ? 0 : pixels);
+    for (unsigned i = 0; i + 2 < rank; i++) {
+        map.lower[i] = (int16_t)lower[i];
+        map.upper[i] = (int16_t)upper[i];
+        if (map.lower[i] != lower[i] || map.upper[i] != upper[i])
+            return refuse(from.call, "a corner has at most 16 bits");
     }
-    const char *problem = kcsim_tensor_map_problem(&map);
-    if (problem) return refuse(call, problem);
-    if (swizzle && map.box[0] * map.strides[0] < (swizzle == 1 ? 32u : swizzle == 2 ? 64u : 128u))
-        return not_built("a box whose inner side is shorter than the swizzle");
-    kcsim_tensor_map_write(&map, out);
-    return CUDA_SUCCESS;
+    return finish_map(&map, &from);
 }
 
 CUresult cuTensorMapReplaceAddress(void *out, void *address) {

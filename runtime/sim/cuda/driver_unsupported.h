@@ -258,7 +258,6 @@
     X(cuSurfObjectGetResourceDesc) \
     X(cuSurfRefGetArray) \
     X(cuSurfRefSetArray) \
-    X(cuTensorMapEncodeIm2col) \
     X(cuTensorMapEncodeIm2colWide) \
     X(cuTexObjectCreate) \
     X(cuTexObjectDestroy) \

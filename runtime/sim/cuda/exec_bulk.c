@@ -21,7 +21,7 @@ typedef struct transfer {
     const kcsim_bulk *bulk;
     uint32_t lane;
     kcsim_tensor_map map;
-    int64_t at[KCSIM_TENSOR_RANK];
+    int64_t at[KCSIM_TENSOR_RANK], offsets[KCSIM_TENSOR_RANK];
     ptx_type type; /* of a reduction */
     uint64_t to, from, size;
     uint8_t *data, *marks;
@@ -125,7 +125,7 @@ static void write_row(transfer *move, uint64_t from, uint64_t address, uint64_t 
 typedef void (*row_fn)(transfer *move, uint64_t buffer, uint64_t address, uint64_t size);
 
 /* The part of a row that lies in the tensor, if any. */
-static void do_row(transfer *move, row_fn row, const uint32_t index[KCSIM_TENSOR_RANK],
+static void do_row(transfer *move, row_fn row, const int64_t where[KCSIM_TENSOR_RANK],
                    uint64_t buffer) {
     const kcsim_tensor_map *map = &move->map;
     uint64_t address = map->address, bytes = map->strides[0];
@@ -133,13 +133,24 @@ static void do_row(transfer *move, row_fn row, const uint32_t index[KCSIM_TENSOR
     int64_t end = (int64_t)map->dims[0] - move->at[0];
     if (end > map->box[0]) end = map->box[0];
     for (unsigned d = 1; d < map->rank; d++) {
-        int64_t place_at = move->at[d] + (int64_t)index[d] * map->steps[d];
-        if (place_at < 0 || place_at >= (int64_t)map->dims[d]) return;
-        address += (uint64_t)place_at * map->strides[d];
+        if (where[d] < 0 || where[d] >= (int64_t)map->dims[d]) return;
+        address += (uint64_t)where[d] * map->strides[d];
     }
     if (first >= end) return;
     row(move, buffer + (uint64_t)first * bytes, address + (uint64_t)(move->at[0] + first) * bytes,
         (uint64_t)(end - first) * bytes);
+}
+
+/* Im2col: the channels of one pixel after another. */
+static void each_pixel(transfer *move, row_fn row, uint64_t length) {
+    int64_t base[KCSIM_TENSOR_RANK], where[KCSIM_TENSOR_RANK];
+    memcpy(base, move->at, sizeof base);
+    for (uint64_t buffer = 0; buffer < move->size; buffer += length) {
+        for (unsigned d = 1; d < move->map.rank; d++)
+            where[d] = base[d] + move->offsets[d];
+        do_row(move, row, where, buffer);
+        kcsim_tensor_map_step(&move->map, base);
+    }
 }
 
 static void each_row(transfer *move, row_fn row) {
@@ -151,8 +162,15 @@ static void each_row(transfer *move, row_fn row) {
         return;
     }
     length = map->box[0] * map->strides[0];
+    if (map->im2col) {
+        each_pixel(move, row, length);
+        return;
+    }
     for (uint64_t buffer = 0; buffer < move->size; buffer += length) {
-        do_row(move, row, index, buffer);
+        int64_t where[KCSIM_TENSOR_RANK];
+        for (unsigned d = 1; d < map->rank; d++)
+            where[d] = move->at[d] + (int64_t)index[d] * map->steps[d];
+        do_row(move, row, where, buffer);
         for (unsigned d = 1; d < map->rank; d++) {
             if (++index[d] < kcsim_tensor_map_count(map, d)) break;
             index[d] = 0;
@@ -339,6 +357,9 @@ static bool read_map(transfer *move) {
         problem = kcsim_tensor_map_problem(&move->map);
     else if (move->map.rank != move->bulk->rank)
         problem = "the tensor map has another number of dimensions than the instruction";
+    else if (move->map.im2col != move->bulk->im2col)
+        problem = move->bulk->im2col ? "the tensor map is not one of im2col, as the instruction is"
+                                     : "the tensor map is one of im2col, and the instruction not";
     if (problem)
         tell(move, KCSIM_FINDING_OUT_OF_BOUNDS, access.space, address, KCSIM_TENSOR_MAP_BYTES,
              problem);
@@ -353,6 +374,14 @@ static bool read_map(transfer *move) {
     move->size = kcsim_tensor_map_box_bytes(&move->map);
     for (unsigned i = 0; i < move->bulk->rank; i++)
         move->at[i] = ((const int32_t *)kcsim_at(move->warp, move->bulk->at[i]))[move->lane];
+    for (unsigned i = 1; move->bulk->im2col && i + 1u < move->bulk->rank; i++)
+        move->offsets[i] =
+            ((const uint16_t *)kcsim_at(move->warp, move->bulk->offsets[i - 1]))[move->lane];
+    if (move->bulk->im2col && !kcsim_tensor_map_has(&move->map, move->at)) {
+        tell(move, KCSIM_FINDING_OUT_OF_BOUNDS, access.space, address, KCSIM_TENSOR_MAP_BYTES,
+             "the base pixel lies outside the map's bounding box");
+        return false;
+    }
     if (move->bulk->op == PTX_M_NONE || type_fits(move)) return true;
     tell(move, KCSIM_FINDING_OUT_OF_BOUNDS, access.space, address, KCSIM_TENSOR_MAP_BYTES,
          "the tensor's type has no such reduction");
@@ -462,6 +491,9 @@ static uint32_t defined_lanes(kcsim_warp *warp, const kcsim_insn *insn, uint32_t
     for (unsigned i = 0; i < bulk->rank; i++)
         mask &= ~kcsim_report_undefined(warp, insn, bulk->at[i], mask,
                                         "a coordinate of the copy was never written");
+    for (unsigned i = 0; i + 2 < bulk->rank; i++)
+        mask &= ~kcsim_report_undefined(warp, insn, bulk->offsets[i], mask,
+                                        "an offset of the copy was never written");
     return mask;
 }
 

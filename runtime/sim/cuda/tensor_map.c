@@ -18,9 +18,34 @@ static bool is_float(kcsim_tensor_type type) {
     return type >= KCSIM_TENSOR_F16;
 }
 
+static const char *box_problem(const kcsim_tensor_map *map, unsigned i) {
+    if (!map->im2col)
+        return map->box[i] && map->box[i] <= 256 ? NULL
+                                                 : "boxDim: a box has 1 to 256 elements a side";
+    if (i == 0 && (map->box[0] == 0 || map->box[0] > 256))
+        return "channelsPerPixel: a pixel has 1 to 256 channels";
+    if (i == 1 && (map->box[1] == 0 || map->box[1] > 1024))
+        return "pixelsPerColumn: a column has 1 to 1024 pixels";
+    return NULL;
+}
+
+/* The corners have 16, 8 or 5 bits, and something between them. */
+static const char *corner_problem(const kcsim_tensor_map *map) {
+    if (map->rank < 3) return "tensorRank: im2col needs 3 to 5 dimensions";
+    int32_t limit = map->rank == 3 ? 32768 : map->rank == 4 ? 128 : 16;
+    for (unsigned i = 0; i + 2u < map->rank; i++) {
+        int32_t lower = map->lower[i], upper = map->upper[i];
+        if (lower < -limit || lower >= limit || upper < -limit || upper >= limit)
+            return "pixelBoxLowerCorner, pixelBoxUpperCorner: out of their range";
+        if (lower >= (int64_t)map->dims[i + 1] + upper)
+            return "pixelBoxLowerCorner, pixelBoxUpperCorner: the bounding box is empty";
+    }
+    return NULL;
+}
+
 static const char *dim_problem(const kcsim_tensor_map *map, unsigned i) {
     if (map->dims[i] == 0 || map->dims[i] > MOST_DIM) return "globalDim: sizes are from 1 to 2^32";
-    if (map->box[i] == 0 || map->box[i] > 256) return "boxDim: a box has 1 to 256 elements a side";
+    if (box_problem(map, i)) return box_problem(map, i);
     if (map->steps[i] == 0 || map->steps[i] > 8) return "elementStrides: steps are from 1 to 8";
     if (i == 0) return NULL;
     if (map->strides[i] % 16) return "globalStrides: strides are multiples of 16 bytes";
@@ -42,6 +67,7 @@ const char *kcsim_tensor_map_problem(const kcsim_tensor_map *map) {
         const char *problem = dim_problem(map, i);
         if (problem) return problem;
     }
+    if (map->im2col && corner_problem(map)) return corner_problem(map);
     uint64_t inner = map->box[0] * map->strides[0], span = swizzle_bytes(map->swizzle);
     if (inner % 16) return "boxDim[0]: the inner side of a box has a multiple of 16 bytes";
     if (span && inner > span)
@@ -72,7 +98,28 @@ bool kcsim_tensor_map_read(kcsim_tensor_map *map, const void *bytes) {
 }
 
 uint32_t kcsim_tensor_map_count(const kcsim_tensor_map *map, unsigned dim) {
+    if (map->im2col) return dim < 2 ? map->box[dim] : 1;
     return (map->box[dim] + map->steps[dim] - 1u) / map->steps[dim];
+}
+
+static bool within(const kcsim_tensor_map *map, unsigned d, int64_t at) {
+    return at >= map->lower[d - 1] && at < (int64_t)map->dims[d] + map->upper[d - 1];
+}
+
+bool kcsim_tensor_map_has(const kcsim_tensor_map *map, const int64_t at[KCSIM_TENSOR_RANK]) {
+    bool good = true;
+    for (unsigned d = 1; d + 1u < map->rank; d++)
+        good &= within(map, d, at[d]);
+    return good;
+}
+
+void kcsim_tensor_map_step(const kcsim_tensor_map *map, int64_t at[KCSIM_TENSOR_RANK]) {
+    for (unsigned d = 1; d + 1u < map->rank; d++) {
+        at[d] += map->steps[d];
+        if (within(map, d, at[d])) return;
+        at[d] = map->lower[d - 1];
+    }
+    at[map->rank - 1]++;
 }
 
 uint64_t kcsim_tensor_map_box_bytes(const kcsim_tensor_map *map) {

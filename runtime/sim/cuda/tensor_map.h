@@ -1,4 +1,5 @@
-/* Tensor maps: the 128 bytes that cuTensorMapEncodeTiled fills in and that tensor copies read.
+/* Tensor maps: the 128 bytes that cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col fill in and
+ * that tensor copies read.
  *
  * The vendor's encoding is opaque, and so is this one. It carries a mark and a sum over its bytes,
  * so that a map that was copied wrongly or never written is told from a good one. */
@@ -48,7 +49,10 @@ typedef struct kcsim_tensor_map {
     uint64_t dims[KCSIM_TENSOR_RANK];    /* 1 above the rank; so are box and steps */
     uint16_t box[KCSIM_TENSOR_RANK];
     uint8_t steps[KCSIM_TENSOR_RANK]; /* [0] is 1 */
-    uint8_t unused[5];
+    /* Im2col: a box is box[0] channels of box[1] pixels. The base pixels of W, H and D lie between
+     * lower[i] and the last one plus upper[i]. */
+    uint8_t im2col;
+    int16_t lower[KCSIM_TENSOR_RANK - 2], upper[KCSIM_TENSOR_RANK - 2];
     uint32_t sum;
 } kcsim_tensor_map;
 
@@ -64,6 +68,10 @@ bool kcsim_tensor_map_read(kcsim_tensor_map *map, const void *bytes);
 
 /* Elements of a box along a dimension: every steps-th of what it spans. */
 uint32_t kcsim_tensor_map_count(const kcsim_tensor_map *map, unsigned dim);
+/* Im2col: the next base pixel behind `at`, in the order W, H, D, N. PTX ISA, "im2col mode". */
+void kcsim_tensor_map_step(const kcsim_tensor_map *map, int64_t at[KCSIM_TENSOR_RANK]);
+/* Im2col: whether a base pixel lies within the bounding box. */
+bool kcsim_tensor_map_has(const kcsim_tensor_map *map, const int64_t at[KCSIM_TENSOR_RANK]);
 /* Of the whole box in shared memory, filled-in parts included: what its mbarrier is told. */
 uint64_t kcsim_tensor_map_box_bytes(const kcsim_tensor_map *map);
 

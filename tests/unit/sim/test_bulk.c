@@ -533,8 +533,15 @@ static void refused(const char *body, const char *text) {
 
 static void test_refusals(void **state) {
     (void)state;
-    refused("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [tile], [%d10, {%r10, %r11, %r12}], [bar], {%h1};",
-            "im2col");
+    refused("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [tile], [%d10, {%r10, %r11, %r12, %r13}], [bar], {%h1};",
+            "2 offsets were expected");
+    refused("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [tile], [%d10, {%r10, %r11, %r12}], [bar];",
+            "1 offsets were expected");
+    refused("cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [tile], [%d10, {%r10, %r11}], [bar];",
+            "no such mode");
+    refused("cp.async.bulk.tensor.3d.global.shared::cta.im2col.bulk_group [%d10, {%r10, %r11, %r12}], [tile];", "no such mode");
+    refused("cp.async.bulk.tensor.3d.shared::cluster.global.im2col::w.mbarrier::complete_tx::bytes [tile], [%d10, {%r10, %r11, %r12}], [bar], {%h1};",
+            "im2col::w");
     refused("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%d10, {%r10}], [bar];",
             "2 coordinates");
     refused("cp.async.bulk.global.shared::cta.mbarrier::complete_tx::bytes [%d0], [tile], 512;", "bulk_group");

@@ -88,9 +88,45 @@ static void refuses(void **state) {
     assert_true(log_has("NaN is for floating-point"));
 }
 
+static CUresult columns(const request *r, int lower, int upper, uint32_t channels, uint32_t pixels) {
+    const int low[3] = {lower, lower, lower}, high[3] = {upper, upper, upper};
+    return cuTensorMapEncodeIm2col(map, r->type, r->rank, (void *)(uintptr_t)r->address, r->dims, r->strides, low, high, channels, pixels,
+                                   r->steps, r->interleave, r->swizzle, r->promotion, r->fill);
+}
+
+static void im2col(void **state) {
+    request r = good;
+    kcsim_tensor_map read;
+    (void)state;
+    r.rank = 4;
+    OK(columns(&r, -1, 1, 64, 1024));
+    assert_true(kcsim_tensor_map_read(&read, map));
+    assert_true(read.im2col && read.lower[1] == -1 && read.upper[0] == 1);
+    assert_int_equal(kcsim_tensor_map_box_bytes(&read), 64 * 1024 * 2);
+    FAILS(INVALID_VALUE, columns(&r, -129, 0, 64, 64));
+    assert_true(log_has("out of their range"));
+    FAILS(INVALID_VALUE, columns(&r, 0, -8, 64, 64));
+    assert_true(log_has("bounding box is empty"));
+    FAILS(INVALID_VALUE, columns(&r, 0, 0, 64, 1025));
+    assert_true(log_has("pixelsPerColumn"));
+    FAILS(INVALID_VALUE, columns(&r, 0, 0, 257, 64));
+    assert_true(log_has("channelsPerPixel"));
+    FAILS(INVALID_VALUE, columns(&r, 0, 0, 128, 64));
+    assert_true(log_has("longer than the swizzle"));
+    r.rank = 2;
+    FAILS(INVALID_VALUE, columns(&r, 0, 0, 64, 64));
+    assert_true(log_has("im2col needs 3 to 5 dimensions"));
+    r.rank = 3;
+    OK(columns(&r, -32768, 32767, 64, 64));
+    FAILS(INVALID_VALUE, columns(&r, -32769, 0, 64, 64));
+    r.interleave = 1;
+    FAILS(NOT_SUPPORTED, columns(&r, 0, 0, 64, 64));
+    assert_true(log_has("cuTensorMapEncodeIm2col: CU_TENSOR_MAP_INTERLEAVE_16B"));
+}
+
 int main(void) {
     set_environment();
     if (cuInit(0) != CUDA_SUCCESS) return 1;
-    const struct CMUnitTest tests[] = {IN_CONTEXT(encodes), IN_CONTEXT(refuses)};
+    const struct CMUnitTest tests[] = {IN_CONTEXT(encodes), IN_CONTEXT(refuses), IN_CONTEXT(im2col)};
     return clean_up(cmocka_run_group_tests(tests, NULL, NULL));
 }
