@@ -329,6 +329,18 @@ static void note_conflicts(const kcsim_access *access) {
     }
 }
 
+/* Lanes of a shared access that nothing orders after another lane's of the warp. */
+static uint32_t lanes_apart(kcsim_access *access) {
+    char text[96];
+    uint32_t other = 0;
+    uint32_t bad = kcsim_traces_access(access->home->traces, access->warp, access->address,
+                                       access->mask, access->size, access->kind, &other);
+    snprintf(text, sizeof text, "lane %u of this warp used it too, and no bar.warp.sync lies between",
+             other);
+    if (bad) report(access, KCSIM_FINDING_RACE, bad, text);
+    return bad;
+}
+
 /* Lanes of a shared access that no barrier orders after another warp's. */
 static uint32_t racing_lanes(kcsim_access *access) {
     kcsim_race *race = access->home->race;
@@ -338,7 +350,8 @@ static uint32_t racing_lanes(kcsim_access *access) {
     if (!race || (strong && access->kind != KCSIM_ACCESS_ATOMIC)) return 0;
     kcsim_racer first = {.warp = 0};
     uint32_t bad = kcsim_race_lanes(race, access, &first);
-    if (!bad || !access->warp->block->launch->check_race) return 0;
+    if (!access->warp->block->launch->check_race) return 0;
+    if (!bad) return lanes_apart(access);
     kcsim_race_describe(access->home, first, text, sizeof text);
     report(access, KCSIM_FINDING_RACE, bad, text);
     return bad;

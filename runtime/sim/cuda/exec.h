@@ -72,6 +72,10 @@ typedef struct kcsim_warp {
         uint32_t size, lanes;
     } look;
     uint32_t acquired; /* waits on mbarriers that succeeded */
+    uint32_t round;    /* race_lanes.c: how often all lanes were ordered */
+    uint8_t tick;      /* how often some were in this round, from 1 */
+    bool partly_met;   /* `known` counts: by lane, the last tick that it knows of each other lane */
+    uint8_t known[KCSIM_LANES][KCSIM_LANES];
     uint32_t quota;    /* registers a thread, as setmaxnreg left them */
 } kcsim_warp;
 
@@ -99,6 +103,7 @@ typedef struct kcsim_block {
     uint8_t *shared, *shared_defined;
     uint8_t *local, *local_defined;
     struct kcsim_race *race;
+    struct kcsim_traces *traces;
     struct kcsim_wgmma *wgmma;         /* NULL: the kernel has none */
     struct kcsim_copies *copies;       /* NULL: not looked for */
     struct kcsim_flags *flags;         /* NULL: shared memory orders nothing */
@@ -269,6 +274,7 @@ void kcsim_do_mbarrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_system(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_trap(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_elect(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_warp_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 
 void kcsim_do_load_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_store_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
@@ -431,6 +437,21 @@ bool kcsim_race_unfenced(const kcsim_race *race, const kcsim_warp *warp, uint64_
                          uint64_t size, uint32_t *writer);
 /* What follows is ordered by other means than clocks. */
 void kcsim_race_forget(kcsim_race *race, uint64_t address, uint64_t size);
+
+/* ---- races between lanes of a warp: race_lanes.c ---- */
+
+typedef struct kcsim_traces kcsim_traces;
+kcsim_traces *kcsim_traces_create(uint64_t shared_bytes);
+void kcsim_traces_destroy(kcsim_traces *traces);
+void kcsim_traces_start(kcsim_block *block); /* before its warps start */
+/* Records the lanes' accesses; those that nothing orders after another lane's, *other of the first.
+ */
+uint32_t kcsim_traces_access(kcsim_traces *traces, const kcsim_warp *warp,
+                             const uint64_t *addresses, uint32_t mask, uint32_t size,
+                             kcsim_access_kind kind, uint32_t *other);
+/* What these lanes did is ordered before what they will do; or what all lanes did. */
+void kcsim_lanes_meet(kcsim_warp *warp, uint32_t lanes);
+void kcsim_lanes_order(kcsim_warp *warp);
 
 /* ---- copies in flight: copies.c ---- */
 

@@ -56,7 +56,8 @@ static bool create_checks(kcsim_block *block) {
     bool alone = launch->cluster_blocks == 1, made = true;
     if ((launch->check_race || (launch->check_proxy && code->bulk)) && launch->shared_bytes) {
         block->race = kcsim_race_create(launch->shared_bytes, launch->cluster_blocks);
-        made &= block->race != NULL;
+        block->traces = kcsim_traces_create(launch->shared_bytes);
+        made &= block->race && block->traces;
     }
     if (launch->check_copies && code->copies) {
         block->copies = kcsim_copies_create(launch->shared_bytes, block->warp_count,
@@ -158,6 +159,7 @@ void kcsim_block_destroy(kcsim_block *block) {
     free(block->local);
     free(block->local_defined);
     kcsim_race_destroy(block->race);
+    kcsim_traces_destroy(block->traces);
     kcsim_copies_destroy(block->copies);
     kcsim_wgmma_destroy(block->wgmma);
     kcsim_copies_destroy(block->leaving);
@@ -196,6 +198,7 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     warp->cluster_arrived = warp->cluster_owed = warp->acquired = 0;
     warp->wait.lanes = 0;
     warp->look.insn = NULL;
+    kcsim_lanes_order(warp);
     warp->quota = block->launch->quota;
 }
 
@@ -222,6 +225,7 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
         memset(block->local_defined, 0, launch->code->local_bytes * block->warp_count * 32);
     }
     kcsim_race_reset(block->race);
+    kcsim_traces_start(block);
     kcsim_copies_reset(block->copies);
     kcsim_wgmma_reset(block->wgmma);
     kcsim_copies_reset(block->leaving);

@@ -174,3 +174,9 @@ void kcsim_do_elect(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     kcsim_set_defined(warp, insn->d, mask, UINT32_MAX);
     kcsim_set_defined(warp, insn->d2, mask, UINT32_MAX);
 }
+
+/* Having met is all. */
+void kcsim_do_warp_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    for (uint32_t rest = mask; rest;)
+        kcsim_lanes_meet(warp, next_team(warp, insn, &rest));
+}

@@ -92,7 +92,7 @@ static void do_together(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask)
     case KCSIM_DO_MATCH: kcsim_do_match(warp, insn, mask); break;
     case KCSIM_DO_REDUCE: kcsim_do_reduce(warp, insn, mask); break;
     case KCSIM_DO_ELECT: kcsim_do_elect(warp, insn, mask); break;
-    default: break; /* bar.warp.sync: having met is all */
+    default: kcsim_do_warp_barrier(warp, insn, mask); break;
     }
     warp->pc++;
 }

@@ -23,10 +23,12 @@ void kcsim_order_release(kcsim_warp *warp, uint32_t *into, bool relaxed) {
 void kcsim_order_acquire(kcsim_warp *warp, const uint32_t *from, bool relaxed) {
     kcsim_order_join(relaxed ? warp->observed : warp->time, from, warp->block->launch->clock_count);
     warp->knowledge++;
+    kcsim_lanes_order(warp);
 }
 
 void kcsim_order_fence(kcsim_warp *warp) {
     uint32_t count = warp->block->launch->clock_count;
+    kcsim_lanes_order(warp);
     if (!warp->fenced) return;
     kcsim_order_join(warp->time, warp->observed, count);
     memcpy(warp->fenced, warp->time, count * sizeof *warp->time);

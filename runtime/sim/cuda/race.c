@@ -332,5 +332,6 @@ void kcsim_race_meet(kcsim_block *block, uint32_t warps, uint32_t barrier) {
         if (!(warps >> w & 1)) continue;
         memcpy(warp->time, known, count * sizeof *known);
         kcsim_order_tick(warp);
+        kcsim_lanes_order(warp);
     }
 }

@@ -217,6 +217,41 @@ static void test_shared_races(void **state) {
           128);
 }
 
+/* What lanes of one warp do is ordered by bar.warp.sync and by barriers, not by running together. */
+static void test_races_of_lanes(void **state) {
+    (void)state;
+#define SWAPPED(between)                                                                           \
+    SHARED_KERNEL("st.shared.b32 [%r3], %r0;\n" between "xor.b32 %r4, %r0, 5;\nshl.b32 %r4, %r4, 2;\nadd.s32 %r4, %r1, %r4;\n" \
+                  "ld.shared.b32 %r5, [%r4];\nst.global.b32 [%d2], %r5;")
+    broken(SWAPPED(""), 32, "race", "no bar.warp.sync");
+    broken(SWAPPED("shfl.sync.bfly.b32 %r6, %r0, 1, 31, -1;\n"), 32, "race", "no bar.warp.sync");
+    right(SWAPPED("bar.warp.sync -1;\n"), 64);
+    right(SWAPPED("bar.sync 0;\n"), 32);
+    right(SWAPPED("membar.cta;\n"), 32);
+    /* read by others, then stored to */
+#define REUSED(between)                                                                            \
+    SHARED_KERNEL("st.shared.b32 [%r3], %r0;\nbar.warp.sync -1;\nld.shared.b32 %r5, [%r1];\n" between "st.shared.b32 [%r3], %r5;")
+    broken(REUSED(""), 32, "race", "no bar.warp.sync");
+    right(REUSED("bar.warp.sync -1;\n"), 32);
+    /* eight lanes meet: that orders them, not the others */
+#define EIGHTS "and.b32 %r6, %r0, 24;\nshl.b32 %r6, 255, %r6;\nbar.warp.sync %r6;\n"
+    right(SWAPPED(EIGHTS), 32);
+    broken(SHARED_KERNEL("st.shared.b32 [%r3], %r0;\n" EIGHTS "xor.b32 %r4, %r0, 8;\nshl.b32 %r4, %r4, 2;\nadd.s32 %r4, %r1, %r4;\n"
+                         "ld.shared.b32 %r5, [%r4];"), 32, "race", "no bar.warp.sync");
+    /* by way of a lane that met both: lanes 0 to 15, then 8 to 23 */
+    right(SHARED_KERNEL("setp.lt.u32 %p1, %r0, 8;\n@%p1 st.shared.b32 [%r3], %r0;\nsetp.gt.u32 %p1, %r0, 15;\n@%p1 bra more;\n"
+                        "bar.warp.sync 65535;\nmore: setp.lt.u32 %p1, %r0, 8;\n@%p1 bra end;\nsetp.gt.u32 %p1, %r0, 23;\n"
+                        "@%p1 bra end;\nbar.warp.sync 16776960;\nand.b32 %r4, %r0, 7;\nshl.b32 %r4, %r4, 2;\nadd.s32 %r4, %r1, %r4;\n"
+                        "ld.shared.b32 %r5, [%r4];\nend:"), 32);
+    /* halves of a word, atomics, one value stored by all */
+    right(SHARED_KERNEL("shl.b32 %r4, %r0, 1;\nadd.s32 %r4, %r1, %r4;\ncvt.u16.u32 %h1, %r0;\nst.shared.b16 [%r4], %h1;\n"
+                        "ld.shared.u16 %h1, [%r4];\nst.shared.b16 [%r4], %h1;"), 32);
+    right(SHARED_KERNEL("atom.shared.add.u32 %r4, [%r1], 1;\natom.shared.add.u32 %r4, [%r1], 1;"), 32);
+    broken(SHARED_KERNEL("atom.shared.add.u32 %r4, [%r1], 1;\nsetp.ne.b32 %p1, %r0, 3;\n@%p1 bra end;\nst.shared.b32 [%r1+4], 1;\n"
+                         "end:\nld.shared.b32 %r5, [%r1+4];"), 32, "race", "lane 3");
+    right(SHARED_KERNEL("st.shared.b32 [%r1], 7;\nld.shared.b32 %r5, [%r1];"), 32);
+}
+
 /* Each thread copies a word of `in` to its own word of the tile, and another one to the word 512 bytes on. */
 static void test_copies_in_flight(void **state) {
     (void)state;
@@ -411,7 +446,7 @@ static void test_findings_repeat(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_out_of_bounds), cmocka_unit_test(test_freed_memory),  cmocka_unit_test(test_misaligned),
-        cmocka_unit_test(test_uninitialized), cmocka_unit_test(test_partly_defined), cmocka_unit_test(test_blocks_begin_undefined), cmocka_unit_test(test_shared_races),  cmocka_unit_test(test_races_between_blocks), cmocka_unit_test(test_copies_in_flight), cmocka_unit_test(test_barrier_divergence),
+        cmocka_unit_test(test_uninitialized), cmocka_unit_test(test_partly_defined), cmocka_unit_test(test_blocks_begin_undefined), cmocka_unit_test(test_shared_races), cmocka_unit_test(test_races_of_lanes),  cmocka_unit_test(test_races_between_blocks), cmocka_unit_test(test_copies_in_flight), cmocka_unit_test(test_barrier_divergence),
         cmocka_unit_test(test_deadlock),      cmocka_unit_test(test_trap),          cmocka_unit_test(test_launch_limits),
         cmocka_unit_test(test_options),       cmocka_unit_test(test_findings_repeat),
     };

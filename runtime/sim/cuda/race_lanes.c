@@ -1,0 +1,191 @@
+/* Races between lanes of one warp on shared memory.
+ *
+ * Lanes go their own ways; that they happen to run together orders nothing. bar.warp.sync does, for
+ * the lanes it names, and so does whatever orders the whole warp: barriers, mbarriers, acquires and
+ * fences (which, for simplicity, count for all its lanes). shfl, vote and the like do not:
+ * PTX ISA, "bar.warp.sync": "guarantees memory ordering among participating threads"; of the others
+ * it says that lanes wait for each other, no more.
+ *
+ *     st.shared [s + lane]            round 7: s[3] was written by lane 3
+ *     bar.warp.sync -1                round 8
+ *     ld.shared [s + 31 - lane]       lane 28 reads s[3]: what is of round 7 is ordered
+ *
+ * A word remembers one warp's lanes in its current round. Where some of the lanes have met, a tick
+ * tells the times within the round apart, and each lane knows the tick of the others that it has
+ * heard of. What other warps did to the word is race.c's affair. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/sim/cuda/exec.h"
+
+#define LAST_TICK 0xffu
+#define ROUNDS ((uint32_t)1 << 22)
+#define FLAG 16u /* of `written`: by atomics alone; of `read`: some of only a part of the word */
+
+typedef struct trace {
+    uint32_t round_and_warp;
+    uint32_t writers, readers;     /* lanes */
+    uint8_t written, read;         /* bytes, and FLAG */
+    uint8_t write_tick, read_tick; /* of the last */
+} trace;
+
+struct kcsim_traces {
+    uint64_t count;
+    trace words[];
+};
+
+kcsim_traces *kcsim_traces_create(uint64_t shared_bytes) {
+    uint64_t count = (shared_bytes + 3) / 4;
+    kcsim_traces *traces = calloc(1, sizeof *traces + count * sizeof *traces->words);
+    if (traces) traces->count = count;
+    return traces;
+}
+
+void kcsim_traces_destroy(kcsim_traces *traces) {
+    free(traces);
+}
+
+/* After the last round nothing is looked for, until a block starts anew. */
+void kcsim_lanes_order(kcsim_warp *warp) {
+    if (warp->round < ROUNDS - 1) warp->round++;
+    warp->tick = 1;
+    warp->partly_met = false;
+}
+
+void kcsim_traces_start(kcsim_block *block) {
+    bool soon_over = false;
+    for (uint32_t w = 0; w < block->warp_count; w++)
+        soon_over |= block->warps[w].round > ROUNDS / 2;
+    if (!block->traces || (!soon_over && block->cluster->count == 1)) return;
+    memset(block->traces->words, 0, block->traces->count * sizeof(trace));
+    for (uint32_t w = 0; w < block->warp_count; w++)
+        block->warps[w].round = 0;
+}
+
+void kcsim_lanes_meet(kcsim_warp *warp, uint32_t lanes) {
+    if (!(warp->live & ~lanes) || warp->tick == LAST_TICK) {
+        kcsim_lanes_order(warp);
+        return;
+    }
+    uint8_t known[KCSIM_LANES] = {0};
+    if (!warp->partly_met) memset(warp->known, 0, sizeof warp->known);
+    warp->partly_met = true;
+    for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
+        for (uint32_t of = 0; lanes >> lane & 1 && of < KCSIM_LANES; of++) {
+            uint8_t tick = lanes >> of & 1 ? warp->tick : warp->known[lane][of];
+            if (tick > known[of]) known[of] = tick;
+        }
+    for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
+        if (lanes >> lane & 1) memcpy(warp->known[lane], known, sizeof known);
+    warp->tick++;
+}
+
+/* The first of `lanes` whose accesses up to `tick` this lane has not heard of; -1: none. */
+static int unordered(const kcsim_warp *warp, uint32_t lane, uint32_t lanes, uint8_t tick) {
+    for (lanes &= ~(1u << lane); lanes; lanes &= lanes - 1) {
+        int other = __builtin_ctz(lanes);
+        if (!warp->partly_met || warp->known[lane][other] < tick) return other;
+    }
+    return -1;
+}
+
+static inline uint32_t owner(const kcsim_warp *warp) {
+    return warp->round << 10 | (warp->id & 1023);
+}
+
+/* Several lanes may have written the same to a word at once; one of them is not told of the others.
+ * Of readers of parts of a word it is not known who read which. */
+static int conflict(const trace *at, const kcsim_warp *warp, uint32_t lane, uint32_t bytes,
+                    bool atomic) {
+    int other = -1;
+    if (at->round_and_warp != owner(warp)) return -1;
+    if ((at->written & bytes) && !(at->writers >> lane & 1) && !(atomic && at->written & FLAG))
+        other = unordered(warp, lane, at->writers, at->write_tick);
+    if (other >= 0 || !(at->read & bytes)) return other;
+    if (at->readers >> lane & 1 && at->read & FLAG) return -1;
+    return unordered(warp, lane, at->readers, at->read_tick);
+}
+
+static void write_word(trace *at, const kcsim_warp *warp, uint32_t lane, uint32_t bytes,
+                       bool atomic) {
+    if (at->round_and_warp != owner(warp)) *at = (trace){.round_and_warp = owner(warp)};
+    bool apart =
+        at->write_tick == warp->tick && unordered(warp, lane, at->writers, at->write_tick) >= 0;
+    if (!apart) at->writers = at->written = 0;
+    bool still = atomic && (at->written & FLAG || !at->writers);
+    at->writers |= 1u << lane;
+    at->written = (uint8_t)(((at->written & 15) | bytes) | (still ? FLAG : 0));
+    at->write_tick = warp->tick;
+    at->readers = at->read = 0;
+}
+
+/* Most accesses by far: one look and one note a word. */
+static inline int read_word(trace *at, const kcsim_warp *warp, uint32_t lane, uint32_t bytes) {
+    int other = -1;
+    uint32_t read = bytes | (bytes == 15 ? 0 : FLAG), readers = 1u << lane;
+    if (at->round_and_warp != owner(warp)) {
+        at->round_and_warp = owner(warp);
+        at->writers = at->written = 0;
+    } else {
+        if ((at->written & bytes) && !(at->writers >> lane & 1))
+            other = unordered(warp, lane, at->writers, at->write_tick);
+        if (at->read_tick == warp->tick) {
+            read |= at->read;
+            readers |= at->readers;
+        }
+    }
+    at->readers = readers;
+    at->read = (uint8_t)read;
+    at->read_tick = warp->tick;
+    return other;
+}
+
+static uint32_t bytes_of(uint64_t address, uint32_t size) {
+    return size >= 4 ? 15 : ((1u << size) - 1) << (address & 3) & 15;
+}
+
+static uint32_t read_lanes(kcsim_traces *traces, const kcsim_warp *warp, const uint64_t *addresses,
+                           uint32_t mask, uint32_t size, uint32_t *other) {
+    uint32_t bad = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest), bytes = bytes_of(addresses[lane], size);
+        uint64_t last = (addresses[lane] + size - 1) / 4;
+        for (uint64_t i = addresses[lane] / 4; i <= last && i < traces->count; i++) {
+            int who = read_word(&traces->words[i], warp, lane, bytes);
+            if (who < 0) continue;
+            if (!bad) *other = (uint32_t)who;
+            bad |= 1u << lane;
+        }
+    }
+    return bad;
+}
+
+/* All lanes look before any is noted: what one store does at once is no race. */
+static uint32_t write_lanes(kcsim_traces *traces, const kcsim_warp *warp, const uint64_t *addresses,
+                            uint32_t mask, uint32_t size, bool atomic, uint32_t *other) {
+    uint32_t bad = 0;
+    for (int noting = 0; noting < 2; noting++)
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(rest), bytes = bytes_of(addresses[lane], size);
+            uint64_t last = (addresses[lane] + size - 1) / 4;
+            for (uint64_t i = addresses[lane] / 4; i <= last && i < traces->count; i++) {
+                trace *at = &traces->words[i];
+                int who = -1;
+                if (noting) write_word(at, warp, lane, bytes, atomic);
+                else who = conflict(at, warp, lane, bytes, atomic);
+                if (who < 0) continue;
+                if (!bad) *other = (uint32_t)who;
+                bad |= 1u << lane;
+            }
+        }
+    return bad;
+}
+
+uint32_t kcsim_traces_access(kcsim_traces *traces, const kcsim_warp *warp,
+                             const uint64_t *addresses, uint32_t mask, uint32_t size,
+                             kcsim_access_kind kind, uint32_t *other) {
+    if (warp->round == ROUNDS - 1) return 0;
+    if (kind == KCSIM_ACCESS_READ) return read_lanes(traces, warp, addresses, mask, size, other);
+    bool atomic = kind == KCSIM_ACCESS_ATOMIC;
+    return write_lanes(traces, warp, addresses, mask, size, atomic, other);
+}
