@@ -223,9 +223,15 @@ def sort(r):
 
 @case("blocks")
 def counting(r):
-    x = small(r, 128)
-    want = x.reshape(2, 64)[:, ::-1].ravel() + (x > 0).sum() * 1000 + 1000000
-    return [Launch("counting", 1, 128, [In(x), Out(want.astype(i32))])]
+    steps = []
+    for some in ({}, {5: -200}, {70: 150}):  # one thread is unlike all others, or none
+        x = small(r, 128)
+        for at, value in some.items():
+            x[at] = value
+        both = int((x > -100).all()) | int((x > 99).any()) << 1
+        want = x.reshape(2, 64)[:, ::-1].ravel() + (x > 0).sum() * 1000 + both * 1000000
+        steps.append(Launch("counting", 1, 128, [In(x), Out(want.astype(i32))]))
+    return steps
 
 
 @case("blocks")

@@ -156,9 +156,9 @@ def mma_b1_xor(r):
 
 @case("mma")
 def mma_gemm(r):
-    a, b = r.normal(size=(128, 80)).astype(f16), r.normal(size=(80, 64)).astype(f16)
+    a, b = r.normal(size=(128, 112)).astype(f16), r.normal(size=(112, 64)).astype(f16)
     want = a.astype(f64) @ b.astype(f64)
-    return [Launch("mma_gemm", (1, 2), 128, [In(a), In(b), Out(want, f32, abs=1e-5), i32(64), i32(80)])]
+    return [Launch("mma_gemm", (1, 2), 128, [In(a), In(b), Out(want, f32, abs=1e-5), i32(64), i32(112)])]
 
 
 # ---- wgmma: one warpgroup, operands in shared memory in every swizzle

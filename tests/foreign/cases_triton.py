@@ -63,38 +63,38 @@ def product(name, a, b, as_stored, out, rel=0.0, bound=0.0):
 
 @case("triton_matmul_f16")
 def triton_matmul_f16(r):
-    a, b = r.normal(size=(100, 80)).astype(f16), r.normal(size=(80, 96)).astype(f16)
+    a, b = r.normal(size=(100, 208)).astype(f16), r.normal(size=(208, 96)).astype(f16)
     return product("triton_matmul_f16", a, b, (a, b), f16, rel=2.0**-11, bound=2e-3)
 
 
 @case("triton_matmul_bf16")
 def triton_matmul_bf16(r):
-    (a, va), (b, vb) = bf16(r.normal(size=(100, 80))), bf16(r.normal(size=(80, 96)))
+    (a, va), (b, vb) = bf16(r.normal(size=(100, 208))), bf16(r.normal(size=(208, 96)))
     return product("triton_matmul_bf16", va, vb, (a, b), f32, bound=1e-4)
 
 
 @case("triton_matmul_tf32")
 def triton_matmul_tf32(r):
-    a, b = r.normal(size=(100, 80)).astype(f32), r.normal(size=(80, 96)).astype(f32)
-    return product("triton_matmul_tf32", a, b, (a, b), f32, bound=80 * 16 * 2.0**-10 * 0.25)
+    a, b = r.normal(size=(100, 208)).astype(f32), r.normal(size=(208, 96)).astype(f32)
+    return product("triton_matmul_tf32", a, b, (a, b), f32, bound=208 * 16 * 2.0**-10 * 0.25)
 
 
 @case("triton_matmul_s8")
 def triton_matmul_s8(r):
-    a, b = r.integers(-128, 128, (128, 96)).astype(np.int8), r.integers(-128, 128, (96, 64)).astype(np.int8)
+    a, b = r.integers(-128, 128, (128, 224)).astype(np.int8), r.integers(-128, 128, (224, 64)).astype(np.int8)
     return product("triton_matmul_s8", a, b, (a, np.ascontiguousarray(b.T)), i32)
 
 
 @case("triton_matmul_e4m3")
 def triton_matmul_e4m3(r):
-    (a, va), (b, vb) = e4m3(r, (128, 96)), e4m3(r, (96, 64))
+    (a, va), (b, vb) = e4m3(r, (128, 224)), e4m3(r, (224, 64))
     return product("triton_matmul_e4m3", va, vb, (a, b), f32)
 
 
 @case("triton_matmul_tma")
 def triton_matmul_tma(r):
     """A descriptor is a tensor map, the shape and the strides. Boxes and swizzles are those that Triton asks for."""
-    m, n, k = 128, 192, 80
+    m, n, k = 128, 192, 208
     a, b = r.normal(size=(m, k)).astype(f16), r.normal(size=(k, n)).astype(f16)
     c = Out(a.astype(np.float64) @ b.astype(np.float64), f16, rel=2.0**-11, abs=2e-3)
     described = lambda of, box, swizzle: [Map(of, box, swizzle), *(i32(v) for v in of.array.shape), np.int64(of.array.shape[1]), np.int64(1)]
@@ -103,7 +103,7 @@ def triton_matmul_tma(r):
 
 
 def attention(r, name, causal):
-    heads, n, d = 2, 128, 64
+    heads, n, d = 2, 256, 64
     q, k, v = r.normal(size=(3, heads, n, d)).astype(f16)
     s = q.astype(np.float64) @ k.astype(np.float64).transpose(0, 2, 1) * 0.125
     if causal:
