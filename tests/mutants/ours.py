@@ -5,9 +5,9 @@ import mutate, package, pool
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Inputs of each function; together they take every variant that differs in how threads meet.
 RUNS = {
-    "product": [dict(a="70x96", b="96x72"), dict(a="33x75", b="75x65")],
+    "product": [dict(a="128x160", b="160x128"), dict(a="65x171", b="171x67")],
     "ring": [dict(a="40x96", b="96x36"), dict(a="33x75", b="75x33")],
-    "both": [dict(a="70x72", b="72x40", bias="40"), dict(a="66x35", b="35x300", bias="300"), dict(a="65x24", b="24x1200", bias="1200")],
+    "both": [dict(a="128x160", b="160x64", bias="64"), dict(a="66x171", b="171x300", bias="300"), dict(a="65x168", b="168x1200", bias="1200")],
     "rows": [dict(x="3x1024"), dict(x="2x2100"), dict(x="3x3001"), dict(x="2x9000"), dict(x="2x9001"), dict(x="5x37")],
     "norm": [dict(x=f"{9000 // n + 7}x{n}", s=f"{n}", b=f"{n}") for n in (1024, 2100, 3001, 9000, 9001, 37)],
     "total": [dict(x="3000"), dict(x="30001")],
