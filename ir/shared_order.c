@@ -65,11 +65,6 @@ bool kc_shared_access_of(const kc_op *op, kc_shared_access *a) {
     return true;
 }
 
-bool kc_shared_is_staged(const kc_op *op) {
-    kc_shared_access a;
-    return kc_shared_access_of(op, &a) && a.stage;
-}
-
 // ---- numbers ------------------------------------------------------------------------------------
 
 static bool is_constant(const kc_value *v, int64_t *value) {

@@ -21,7 +21,6 @@ typedef struct {
 
 // False: the op does not touch shared memory.
 bool kc_shared_access_of(const kc_op *, kc_shared_access *);
-bool kc_shared_is_staged(const kc_op *); // whether the access names a stage
 
 // Told of each pair that nothing orders, as often as the walk meets it, and of each wait.
 typedef struct {

@@ -60,7 +60,7 @@ bool kc_check_axes(kc_checker *c, const kc_op *op, int rank, bool reduced[KC_MAX
 
 bool kc_check_kind(kc_checker *c, const kc_op *op, const kc_type *type, kc_type_kind kind,
                    const char *what) {
-    static const char *const names[] = {"nothing", "a tensor", "a tile", "a shared buffer"};
+    static const char *const names[] = {"nothing", "a tensor", "a tile", "a shared buffer", "a token"};
     if (type->kind != kind)
         kc_check_fail(c, op, "%s is %s, expected %s", what, names[type->kind], names[kind]);
     return type->kind == kind;

@@ -118,14 +118,15 @@
 //   }
 //   async_wait %u1
 //
-// The schedule's `stages` is the number of buffers: 1 leaves a loop as it is. Without a wish there are two; with asynchronous
-// copies as many up to four as the shared memory that needs no opt-in holds. Synchronous copies gain nothing from more than two.
+// The schedule's `stages` is the length of the ring: 1 leaves a loop as it is; without a wish it is as many up to four as the
+// shared memory that needs no opt-in holds. Other tiles have two buffers, since they gain nothing from more.
 // Requires layouts, and that a kernel reads nothing it writes, so that loads may move.
+#include "ir/shared_order.h"
 #include "passes/pipeliner.h"
 
 #include <string.h>
 
-enum { USUAL_STAGES = 2, USUAL_RING = 4 };
+enum { LEAST_RING = 2, USUAL_RING = 4 };
 
 // Ops of the body that v needs. False: it needs a carried value, or an op with an effect other than reading memory.
 static bool mark(kc_pipeliner *p, bool *set, kc_value *v, bool carried_too) {
@@ -139,13 +140,24 @@ static bool mark(kc_pipeliner *p, bool *set, kc_value *v, bool carried_too) {
     return true;
 }
 
+// Whether the buffer can have stages: this step alone uses it, as a whole.
+static bool is_own(const kc_pipeliner *p, const kc_op *store) {
+    for (const kc_use *use = kc_operand(store, 0)->uses; use; use = use->next) {
+        kc_shared_access a;
+        if (use->user->block != p->loop->body || !kc_shared_access_of(use->user, &a) || a.stage ||
+            (a.write && use->user != store))
+            return false;
+    }
+    return true;
+}
+
 static bool find_copies(kc_pipeliner *p) {
     bool dots = false;
     KC_FOR_OPS(op, p->loop->body) {
         dots = dots || op->code == KC_OP_DOT;
         if (op->code == KC_OP_FOR || op->code == KC_OP_IF) return false;
         if (op->code != KC_OP_SHARED_STORE) continue;
-        if (p->n_copies == KC_MAX_COPIES || op->segments[2]) return false;
+        if (p->n_copies == KC_MAX_COPIES || !is_own(p, op)) return false;
         kc_copy copy = {op, kc_copy_vector(p, op)};
         p->n_async += copy.vector > 0;
         p->copies[p->n_copies++] = copy;
@@ -165,15 +177,11 @@ static int64_t bytes_of(const kc_pipeliner *p) {
 
 // A wish that does not fit is left to `sync`, which knows all of the kernel's shared memory and refuses it with the reason.
 static bool choose_stages(kc_pipeliner *p, const kc_attr *wish) {
-    if (wish) {
-        p->stages = wish->integer;
-        return true;
-    }
-    p->stages = p->n_async ? USUAL_RING : USUAL_STAGES;
-    while (p->stages > USUAL_STAGES &&
-           bytes_of(p) > p->pass->target->attributes.shared_memory_static)
+    int64_t room = p->pass->target->attributes.shared_memory_static;
+    p->stages = wish ? wish->integer : USUAL_RING;
+    while (!wish && p->stages > LEAST_RING && bytes_of(p) > room)
         p->stages--;
-    return bytes_of(p) <= p->pass->target->attributes.shared_memory_static;
+    return wish || bytes_of(p) <= room;
 }
 
 static bool mark_all(kc_pipeliner *p) {

@@ -124,15 +124,15 @@ typedef struct {
     kc_value *ring, *pair; // stages of this step, in the ring and where there are two
 } stages;
 
-static kc_value *stage_for(const kc_pipeliner *p, const stages *s, const kc_copy *copy) {
-    return kc_copy_stages(p, copy) == p->stages ? s->ring : s->pair;
+static kc_value *stage_for(const stages *s, const kc_copy *copy) {
+    return copy->vector ? s->ring : s->pair;
 }
 
 static void store_tiles(kc_pipeliner *p, kc_builder *b, kc_value *const *values, const stages *s) {
     for (int i = 0; i < p->n_copies; i++) {
         const kc_copy *copy = &p->copies[i];
         if (copy->vector) continue;
-        kc_value *operands[3] = {kc_copy_buffer(copy), *values++, stage_for(p, s, copy)};
+        kc_value *operands[3] = {kc_copy_buffer(copy), *values++, stage_for(s, copy)};
         b->loc = copy->store->loc;
         kc_op *store = kc_build(b, KC_OP_SHARED_STORE, 3, operands, 0, NULL);
         kc_op_set_segments(store, (int[]){1, 1, 1});
@@ -151,7 +151,7 @@ static void copy_rest(kc_pipeliner *p, kc_builder *b, kc_block *body, const stag
         const kc_copy *copy =
             made->code == KC_OP_SHARED_LOAD ? copy_to(p, kc_operand(made, 0)) : NULL;
         if (!copy) continue;
-        kc_op_add_operand(p->pass->module, made, stage_for(p, s, copy));
+        kc_op_add_operand(p->pass->module, made, stage_for(s, copy));
         kc_op_set_segments(made, (int[]){1, 1});
     }
     const kc_op *yield = p->loop->body->last;
@@ -192,10 +192,10 @@ static void fill_body(kc_pipeliner *p, kc_op *loop, int n_tiles, int n_tokens) {
     kc_builder b = kc_builder_at_end(p->pass->module, body, p->loop->loc);
     kc_value **more = body->args + p->loop->body->n_args, *yields[MOST_VALUES];
     int n = p->loop->n_results;
-    bool pair = n_tiles && p->n_async && p->stages != 2;
+    stages s = {NULL, NULL};
     if (n_tokens) await(p, &b, more[n_tiles]);
-    stages s = {stage_of(&b, body->args[0], p->stages), NULL};
-    if (pair) s.pair = stage_of(&b, body->args[0], 2);
+    if (n_tokens) s.ring = stage_of(&b, body->args[0], p->stages);
+    if (n_tiles) s.pair = stage_of(&b, body->args[0], 2);
     store_tiles(p, &b, more, &s);
     if (n_tokens) {
         for (int i = 1; i < n_tokens; i++)

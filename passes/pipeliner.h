@@ -30,9 +30,9 @@ static inline kc_value *kc_copy_buffer(const kc_copy *c) {
 static inline kc_value *kc_copy_value(const kc_copy *c) {
     return kc_operand(c->store, 1);
 }
-// Buffers that the tile gets: the ring is for copies that nobody waits for at once.
+// Buffers that the tile gets: more than two help those copies alone that nobody waits for at once.
 static inline int64_t kc_copy_stages(const kc_pipeliner *p, const kc_copy *c) {
-    return p->n_async && !c->vector ? 2 : p->stages;
+    return c->vector ? p->stages : 2;
 }
 
 // pipeline_copies.c: elements that an asynchronous copy can move at a time; 0: there can be none.

@@ -25,7 +25,9 @@ enum {
 #define LAYOUTS                                                                                    \
     "layout #0 = #layout<tile: 4x4, reg: [0,1] [0,2], lane: [1,0] [2,0]>\n"                        \
     "layout #1 = #layout<tile: 4x4, reg: [1,0] [2,0], lane: [0,1] [0,2]>\n"                        \
-    "layout #2 = #layout<tile: 4x4, offset: [0,1] [0,2] [1,0] [2,0]>\n"
+    "layout #2 = #layout<tile: 4x4, offset: [0,1] [0,2] [1,0] [2,0]>\n"                            \
+    "layout #3 = #layout<tile: 4x1, lane: [1,0] [2,0]>\n"                                          \
+    "layout #4 = #layout<tile: 1x4, reg: [0,1] [0,2], lane: [0,0] [0,0]>\n"
 #define HEAD "module @m\n" LAYOUTS
 #define SIGNATURE                                                                                  \
     "func @f(%x: f32[M, N], %h: f16[M, N], %i: i64[N], %b: bool[M, N], %s: f32[]) -> (y: f32[M, "  \
@@ -571,6 +573,50 @@ static const example layouts[] = {
      "1 offsets for a tile of rank 2"},
 };
 
+#define PLACES                                                                                     \
+    BUFFER "      %i = iota {axis = 0} : tile<4x1xi32, #3>\n      %j = iota {axis = 1} : "          \
+           "tile<1x4xi32, #4>\n      %q = const {integer = 0} : i64\n"
+#define COPY_TO(stage, result)                                                                     \
+    "async_copy %x, %b base(%p, %q) local(%i, %j) " stage " : " result "\n"
+#define COPY "      %c = " COPY_TO("stage(%q)", "token<4x4xf32, #0>")
+#define GROUP "      %t = async_commit %c : token\n"
+#define WAIT "      async_wait %t\n"
+#define READ "      %l = shared_load %b stage(%q) : tile<4x4xf32, #0>\n"
+
+static const example copies[] = {
+    {LAYOUT, PLACES COPY GROUP WAIT READ, NULL},
+    {LAYOUT, PLACES COPY GROUP READ WAIT, "a copy to %b may be on its way: no async_wait orders"},
+    {LAYOUT, PLACES TILE0 COPY GROUP "      shared_store %b, %a stage(%q)\n" WAIT,
+     "a copy to %b may be on its way: no async_wait orders"},
+    {LAYOUT, PLACES COPY, "the copy is not in the group that is committed next in its block"},
+    {LAYOUT, PLACES COPY "      %u = async_commit : token\n" GROUP WAIT,
+     "the copy is not in the group that is committed next in its block"},
+    {LAYOUT, PLACES "      %c = " COPY_TO("stage(%q)", "token<4x4xf16, #0>") GROUP WAIT,
+     "the tile is f16, the buffer f32"},
+    {LAYOUT, PLACES "      %c = " COPY_TO("", "token<4x4xf32, #0>") GROUP WAIT,
+     "the tile has not the extents of the buffer"},
+    {LAYOUT, PLACES "      %c = " COPY_TO("stage(%q)", "token") GROUP WAIT,
+     "the result does not say which tile is copied"},
+    {LAYOUT, PLACES "      %c = " COPY_TO("stage(%q)", "tile<4x4xf32, #0>"), "the result is a tile, expected a token"},
+    {LAYOUT, PLACES "      %c = " COPY_TO("stage(%q)", "token<4x4xf32, #2>") GROUP WAIT,
+     "is a tile with a layout of memory"},
+    {LAYOUT, PLACES COPY "      %t = async_commit %c : token<4x4xf32, #0>\n",
+     "the result is no token of a group"},
+    {LAYOUT, PLACES COPY GROUP "      async_wait %c\n", "the operand is no token of a group"},
+    {LAYOUT, PLACES COPY GROUP "      %u = async_commit %t : token\n", "operand 0 is no copy"},
+    {LAYOUT, PLACES COPY GROUP "      %u = add %t, %t : token\n", "operand 0 is a token"},
+    {LAYOUT, "      %t = const {integer = 0} : token\n", "result 0 is a token"},
+    {LAYOUT,
+     PLACES COPY GROUP "      %r = for %q, %p carried(%t) {step = 1} : token {\n      ^(%k: i64, "
+                       "%u: token):\n        async_wait %u\n        yield %u\n      }\n",
+     NULL},
+    {LAYOUT,
+     PLACES COPY "      %r = for %q, %p carried(%c) {step = 1} : token<4x4xf32, #0> {\n      ^(%k: "
+                 "i64, %u: token<4x4xf32, #0>):\n        yield %u\n      }\n",
+     "carried value 0 is a copy that no group has"},
+    {TILE, "      %t = async_commit : token\n", "the op is not legal at the tile level"},
+};
+
 static void functions_are_checked(void **state) {
     (void)state;
     CHECK(with_head, functions);
@@ -597,6 +643,7 @@ static void tile_ops_are_checked(void **state) {
     CHECK(in_kernel, tiles);
     CHECK(in_kernel, dots);
     CHECK(in_kernel, layouts);
+    CHECK(in_kernel, copies);
 }
 
 static void every_violation_is_reported(void **state) {
