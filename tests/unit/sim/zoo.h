@@ -10,7 +10,6 @@
 #define ZOO_BUFFER 65536u
 #define ZOO_EXPECTED 8
 #define ZOO_HEADER                                                                                 \
-    ".address_size 64\n"                                                                           \
     ".shared .align 1024 .b8 tile[4096];\n.shared .align 8 .b64 bar;\n"                            \
     ".visible .entry k(.param .u64 out, .param .u64 in, .param .align 64 .b8 map[128]) "
 #define ZOO_PROLOGUE                                                                               \
@@ -30,7 +29,7 @@ typedef struct zoo_finding {
 } zoo_finding;
 
 typedef struct zoo_form {
-    char arch[16], limits[120];
+    char arch[16], limits[120], top[600];
     char body[6000];
     unsigned grid[2], block[2], cluster, shared;
     bool freed, no_map;
@@ -51,18 +50,18 @@ static inline unsigned zoo_lines(const char *text) {
 }
 
 static inline void zoo_ptx(const zoo_form *form, char *out, size_t size) {
-    assert_in_range(snprintf(out, size, ".version 8.7\n.target %s\n%s%s%s%s\nret;\n}\n", form->arch, ZOO_HEADER,
-                             form->limits, ZOO_PROLOGUE, form->body),
+    assert_in_range(snprintf(out, size, ".version 8.7\n.target %s\n.address_size 64\n%s%s%s%s%s\nret;\n}\n", form->arch, form->top,
+                             ZOO_HEADER, form->limits, ZOO_PROLOGUE, form->body),
                     1, size - 1);
 }
 
 /* The line of module text that the next line of the body will have; `line` 0 of it is the kernel's own. */
-static inline unsigned zoo_entry_line(void) {
-    return 2 + zoo_lines(ZOO_HEADER) + 1;
+static inline unsigned zoo_entry_line(const zoo_form *form) {
+    return 3 + zoo_lines(form->top) + zoo_lines(ZOO_HEADER) + 1;
 }
 
 static inline unsigned zoo_body_line(const zoo_form *form) {
-    return 2 + zoo_lines(ZOO_HEADER) + zoo_lines(ZOO_PROLOGUE) + zoo_lines(form->body) + 1;
+    return 3 + zoo_lines(form->top) + zoo_lines(ZOO_HEADER) + zoo_lines(ZOO_PROLOGUE) + zoo_lines(form->body) + 1;
 }
 
 static inline void zoo_directive(zoo_form *form, const char *text) {
@@ -73,7 +72,10 @@ static inline void zoo_directive(zoo_form *form, const char *text) {
     else if (sscanf(text, "@shared %u", &value) == 1) form->shared = value;
     else if (strncmp(text, "@arch ", 6) == 0) snprintf(form->arch, sizeof form->arch, "%.15s", text + 6);
     else if (strncmp(text, "@limits ", 8) == 0) snprintf(form->limits, sizeof form->limits, "%.118s", text + 8);
-    else if (strcmp(text, "@freed") == 0) form->freed = true;
+    else if (strncmp(text, "@top ", 5) == 0) {
+        size_t used = strlen(form->top);
+        snprintf(form->top + used, sizeof form->top - used, "%.250s\n", text + 5);
+    } else if (strcmp(text, "@freed") == 0) form->freed = true;
     else if (strcmp(text, "@no_map") == 0) form->no_map = true;
     else fail_msg("unknown directive %s", text);
 }
@@ -102,7 +104,7 @@ static inline void zoo_expect(zoo_case *read, const char *text, unsigned file_li
     made->file_line = file_line;
     snprintf(made->fields, sizeof made->fields, "%.190s", text + (made->sometimes ? 3 : 2));
     if (!form->body[0]) {
-        made->line = zoo_entry_line();
+        made->line = zoo_entry_line(form);
         return;
     }
     made->line = zoo_body_line(form) - 1;
