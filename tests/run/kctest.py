@@ -11,6 +11,7 @@ TARGET = os.environ.get("KC_TEST_TARGET", "cuda:sm_80")
 DEVICE = os.environ.get("KC_TEST_DEVICE", TARGET.replace(":", "-sim:"))
 EPS = {np.dtype(np.float16): 2.0**-11, np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}  # half an ulp, relative
 TINY = {np.dtype(np.float16): 2.0**-25, np.dtype(np.float32): 2.0**-150, np.dtype(np.float64): 2.0**-1075}
+SEEDS = int(os.environ.get("KC_TEST_SEEDS", 1))  # of the scheduler: each run is repeated, and gives the same bits
 rng = np.random.default_rng(2)
 failures = 0
 
@@ -63,12 +64,24 @@ class Model:
             args += ["--check"]
         p = subprocess.run(args, capture_output=True, text=True)
         self.message = p.stdout + p.stderr
-        if p.returncode:
+        if p.returncode or not self.repeats(args, outputs, device or DEVICE):
             return None
         if counters:
             with open(f"{WORK}/counters.json") as f:
                 self.counters = json.load(f)["kernels"]
         return [np.load(f"{WORK}/out_{name}.npy") for name in outputs]
+
+    def repeats(self, args, outputs, device):
+        if SEEDS == 1 or "sim" not in device:
+            return True
+        files = [f"{WORK}/out_{name}.npy" for name in outputs]
+        first = [open(f, "rb").read() for f in files]
+        for seed in range(7919, 7919 * SEEDS, 7919):
+            p = subprocess.run(args, capture_output=True, text=True, env={**os.environ, "KCSIM_SEED": str(seed)})
+            if p.returncode or [open(f, "rb").read() for f in files] != first:
+                self.message = f"seed {seed}: {p.stdout}{p.stderr}" + ("" if p.returncode else "not the bits of seed 0")
+                return False
+        return True
 
 
 def difference(got, want, bound):
