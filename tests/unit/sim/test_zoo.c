@@ -26,13 +26,20 @@ typedef struct run {
     kcsim_status status;
 } run;
 
-/* A tensor of 64 x 64 floats at `in`, its box 32 x 16. */
-static void write_map(uint64_t address, void *bytes) {
+/* A tensor of 64 x 64 floats at `in`, its box 32 x 16; or of 8 x 16 x 2, its box 8 x 4. */
+static void write_map(const zoo_form *form, uint64_t address, void *bytes) {
     kcsim_tensor_map map = {.type = KCSIM_TENSOR_F32, .rank = 2, .address = address};
     for (unsigned i = 0; i < 5; i++) map.dims[i] = map.box[i] = map.steps[i] = 1;
     map.dims[0] = map.dims[1] = 64;
     map.box[0] = 32, map.box[1] = 16;
     map.strides[0] = 4, map.strides[1] = 256;
+    if (form->deep) {
+        map.rank = 3;
+        map.im2col = form->im2col;
+        map.dims[0] = 8, map.dims[1] = 16, map.dims[2] = 2;
+        map.box[0] = 8, map.box[1] = 4;
+        map.strides[1] = 32, map.strides[2] = 512;
+    }
     assert_null(kcsim_tensor_map_problem(&map));
     kcsim_tensor_map_write(&map, bytes);
 }
@@ -60,7 +67,7 @@ static run run_form(const zoo_form *form, const kcsim_options *options) {
     kcsim_mem_written(made.machine, made.in, ZOO_BUFFER);
     params.out = made.out;
     params.in = made.in;
-    if (!form->no_map) write_map(made.in, params.map);
+    if (!form->no_map) write_map(form, made.in, params.map);
     if (form->freed) assert_int_equal(kcsim_mem_free(made.machine, made.in), KCSIM_OK);
     kcsim_launch_config config = {.grid = {form->grid[0], form->grid[1], 1},
                                   .block = {form->block[0], form->block[1], 1},
