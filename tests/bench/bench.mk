@@ -3,7 +3,7 @@ BENCH_BIN := $(BUILD)/bench/measure $(BUILD)/bench/launch_cost $(BUILD)/bench/li
 
 bench: all $(BENCH_BIN)
 	tests/bench/run.sh $(BUILD)
-	/usr/bin/python3 tests/bench/tensor.py $(BUILD) | tee -a $(BUILD)/bench.txt
+	/usr/bin/python3 tests/bench/instructions.py $(BUILD) | tee -a $(BUILD)/bench.txt
 	/usr/bin/python3 tests/run/footprint.py $(BUILD) | sed 's/^[a-z ]*ok /simulator, memory of a run: /' | tee -a $(BUILD)/bench.txt
 	/usr/bin/python3 tests/bench/memory.py $(BUILD) | tee -a $(BUILD)/bench.txt
 

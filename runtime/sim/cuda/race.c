@@ -207,71 +207,107 @@ static void make_room(kcsim_race *race) {
     memset(race->steps, 0, sizeof race->steps);
 }
 
-/* Words that are all in one state, as most are: true when they took the same step, and it is no
- * race. */
-static bool touch_evenly(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint64_t size,
-                         kcsim_access_kind kind) {
-    uint64_t first = address / 4, count = size / 4;
-    if ((address | size) % 4 || first + count > race->count) return false;
-    pair *words = race->words + first, before = words[0];
-    uint32_t different = 0;
-    for (uint64_t i = 0; i < count; i++)
-        different |= (words[i].writers ^ before.writers) | (words[i].readers ^ before.readers);
-    if (different) return false;
-    const step *taken = step_from(race, warp, before, 15, kind);
-    if (taken->other != NOBODY) return false;
-    if (!same_pair(taken->after, before))
-        for (uint64_t i = 0; i < count; i++)
-            set_word(race, first + i, taken->after, warp->pc);
-    return true;
+/* One instruction's way over words: the last step is likely to be the next word's too. */
+typedef struct walk {
+    kcsim_race *race;
+    const kcsim_warp *warp;
+    kcsim_access_kind kind;
+    const step *taken;
+    kcsim_racer other; /* the first that conflicts, or nobody */
+} walk;
+
+static inline const step *step_of(walk *at, pair before, uint32_t bytes) {
+    const step *taken = at->taken;
+    if (!taken || bytes != taken->bytes || !same_pair(before, taken->before))
+        at->taken = taken = step_from(at->race, at->warp, before, bytes, at->kind);
+    return taken;
 }
 
-static kcsim_racer touch_words(kcsim_race *race, const kcsim_warp *warp, uint64_t address,
-                               uint64_t size, kcsim_access_kind kind) {
-    kcsim_racer other = nobody;
+/* True when it is a race. */
+static inline bool touch_word(walk *at, uint64_t i, uint32_t bytes) {
+    pair before = at->race->words[i];
+    const step *taken = step_of(at, before, bytes);
+    bool bad = taken->other != NOBODY;
+    if (bad && at->other.warp == NOBODY) {
+        pair places = at->race->places[i];
+        at->other.warp = taken->other;
+        if (taken->alone) at->other.place = taken->reads ? places.readers : places.writers;
+    }
+    if (!same_pair(taken->after, before)) set_word(at->race, i, taken->after, at->warp->pc);
+    return bad;
+}
+
+static inline bool touch_bytes(walk *at, uint64_t address, uint64_t size) {
+    bool bad = false;
     uint64_t end = address + size;
-    const step *taken = NULL;
-    for (uint64_t i = address / 4; i * 4 < end && i < race->count; i++) {
+    for (uint64_t i = address / 4; i * 4 < end && i < at->race->count; i++) {
         uint32_t bytes = 15;
         if (i * 4 < address) bytes &= 15u << (address - i * 4);
         if (i * 4 + 4 > end) bytes &= 15u >> (i * 4 + 4 - end);
-        if (!taken || bytes != taken->bytes || !same_pair(race->words[i], taken->before))
-            taken = step_from(race, warp, race->words[i], bytes, kind);
-        if (other.warp == NOBODY && taken->other != NOBODY) {
-            pair places = race->places[i];
-            other.warp = taken->other;
-            if (taken->alone) other.place = taken->reads ? places.readers : places.writers;
-        }
-        set_word(race, i, taken->after, warp->pc);
+        bad |= touch_word(at, i, bytes);
     }
-    return other;
+    return bad;
+}
+
+/* How many words from here on are in the state of the first. */
+static uint64_t run_of(const pair *words, uint64_t count) {
+    uint64_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        uint32_t different = 0;
+        for (uint64_t k = i; k < i + 8; k++)
+            different |=
+                (words[k].writers ^ words->writers) | (words[k].readers ^ words->readers);
+        if (different) break;
+    }
+    while (i < count && same_pair(words[i], *words))
+        i++;
+    return i;
+}
+
+/* Whole words, up to the first that would be a race; that one's address, or the end. */
+static uint64_t touch_quietly(walk *at, uint64_t address, uint64_t size) {
+    uint64_t i = address / 4, end = i + size / 4;
+    if ((address | size) % 4 || end > at->race->count) return address;
+    while (i < end) {
+        pair before = at->race->words[i];
+        uint64_t stop = i + run_of(at->race->words + i, end - i);
+        const step *taken = step_of(at, before, 15);
+        if (taken->other != NOBODY) break;
+        for (; !same_pair(taken->after, before) && i < stop; i++)
+            set_word(at->race, i, taken->after, at->warp->pc);
+        i = stop;
+    }
+    return 4 * i;
 }
 
 bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,
                        kcsim_access_kind kind, kcsim_racer *other) {
+    walk at = {.race = race, .warp = warp, .kind = kind, .other = nobody};
     make_room(race);
-    if (touch_evenly(race, warp, address, size, kind)) return false;
-    kcsim_racer found = touch_words(race, warp, address, size, kind);
-    if (found.warp == NOBODY) return false;
-    *other = found;
+    uint64_t from = touch_quietly(&at, address, size);
+    if (from == address + size || !touch_bytes(&at, from, address + size - from)) return false;
+    *other = at.other;
     return true;
 }
 
 uint32_t kcsim_race_lanes(kcsim_race *race, const kcsim_access *access, kcsim_racer *other) {
-    uint32_t bad = 0, rest = access->mask;
-    const kcsim_warp *warp = access->warp;
+    walk at = {
+        .race = race, .warp = access->warp, .kind = access->kind, .taken = NULL, .other = nobody};
+    uint32_t bad = 0, rest = access->mask, size = access->size;
+    uint64_t low = access->span.low;
     make_room(race);
-    if (access->span.dense && rest == UINT32_MAX &&
-        touch_evenly(race, warp, access->span.low, access->size * 32u, access->kind))
-        return 0;
+    if (access->span.dense && rest == UINT32_MAX) {
+        uint64_t quiet = touch_quietly(&at, low, size * 32u) - low;
+        if (quiet == size * 32u) return 0;
+        rest <<= quiet / size;
+    }
     for (; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        kcsim_racer found =
-            touch_words(race, warp, access->address[lane], access->size, access->kind);
-        if (found.warp != NOBODY && !bad) *other = found;
-        if (access->span.same) return found.warp == NOBODY ? 0 : access->mask;
-        if (found.warp != NOBODY) bad |= 1u << lane;
+        if (touch_bytes(&at, access->address[lane], size)) bad |= 1u << lane;
+        if (access->span.same) break;
     }
+    if (access->span.same && bad) bad = access->mask;
+    *other = at.other;
     return bad;
 }
 

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
-"""Tensor-core instructions on the simulator, all checks on and off: tests/bench/tensor.py [BUILD]. GFLOP a second of processor
-time, that is for each core."""
+"""What the simulator executes a second of processor time, that is on each core, with all checks and with none: instructions of
+threads, and the arithmetic of tensor cores. tests/bench/instructions.py [BUILD]
+
+The columns are those of run.sh: what, measured, target, measured / target; what misses its target is marked."""
 import os, sys, time
 import numpy as np
 
@@ -10,7 +12,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "foreign"))
 import ctypes as c, sim
 
-TARGET = 5.0
+TENSOR_TARGET = 5.0  # GFLOP/s
+TARGETS = {"all": 30.0, "none": 150.0}  # millions of instructions a second
 FORM = """.version 8.7
 .target sm_90a
 .address_size 64
@@ -61,14 +64,27 @@ BENCHES = [  # name, PTX, flops of a warp and iteration
 ]
 
 
-def measure(driver, ptx, flops):
+FMA = "".join(f"fma.rn.f32 %r{20 + i}, %r{20 + i}, %r{40 + i % 4}, %r{44 + i % 4};\n" for i in range(16))
+SHARED = ("shl.b32 %r5, %r0, 2; mov.u32 %r3, tile; add.s32 %r5, %r5, %r3; st.shared.b32 [%r5], %r2; st.shared.b32 [%r5+512], %r2; bar.sync 0;\n",
+          "".join(f"ld.shared.b32 %r{6 + i}, [%r5+{4 * i}];\nfma.rn.f32 %r{20 + i}, %r{6 + i}, %r{6 + i}, %r{20 + i};\n" for i in range(8)))
+SHUFFLE = "".join(f"shfl.sync.bfly.b32 %r{40 + i}, %r{20 + i}, {1 << i}, 31, -1;\nadd.f32 %r{20 + i}, %r{20 + i}, %r{40 + i};\n" for i in range(5))
+
+LANES = [  # name, PTX, instructions of a warp and iteration; the first is the one that has a target
+    ("fma.f32", loop(zeros(20, 16) + zeros(40, 8), FMA), 16 + 3),
+    ("ld.shared and fma.f32", loop(zeros(20, 16) + SHARED[0], SHARED[1]), 16 + 3),
+    ("shfl and add.f32", loop(zeros(20, 5), SHUFFLE), 10 + 3),
+]
+
+
+def measure(driver, ptx, work):
+    """Thousands of millions of units of `work` a second; a warp has so many an iteration."""
     device = sim.Device(driver, "sm_90a", ptx)
     best, n = 0.0, 20
     for _ in range(8):
         start = time.process_time()
         device.launch("k", (2, 1, 1), (128, 1, 1), 0, [c.c_uint32(n)])
         took = time.process_time() - start
-        best = max(best, 8 * n * flops / max(took, 1e-9) / 1e9) if took > 0.05 else best
+        best = max(best, 8 * n * work / max(took, 1e-9) / 1e9) if took > 0.05 else best
         n *= 1 if took > 0.2 else 4
     found = device.findings()
     device.close()
@@ -83,10 +99,16 @@ def main():
         return sum(os.spawnvpe(os.P_WAIT, sys.executable, [sys.executable, __file__, BUILD], dict(os.environ, KCSIM_CHECKS=how)) != 0
                    for how in ("all", "none"))
     driver = sim.Driver(os.path.join(BUILD, "sim", "libcuda.so.1"))
+
+    def row(name, value, unit, target):
+        missed = "  MISSED" if target and value < target else ""
+        bar = f" {target:8.4g} {value / target:6.2f}{missed}" if target else ""
+        print(f"{'simulator, ' + name + ', checks ' + checks:<58} {value:10.4g} {unit:<8}{bar}", flush=True)
+
+    for i, (name, ptx, count) in enumerate(LANES):
+        row(name, 1000 * measure(driver, ptx, 32 * count), "M/s", TARGETS[checks] if i == 0 else None)
     for name, ptx, flops in BENCHES:
-        value = measure(driver, ptx, flops)
-        missed = "  MISSED" if checks == "all" and value < TARGET else ""
-        print(f"{'simulator, ' + name + ', checks ' + checks:<58} {value:10.4g} GFLOP/s {TARGET:7.4g} {value / TARGET:6.2f}{missed}", flush=True)
+        row(name, measure(driver, ptx, flops), "GFLOP/s", TENSOR_TARGET if checks == "all" else None)
 
 
 if __name__ == "__main__":
