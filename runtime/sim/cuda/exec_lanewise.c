@@ -248,14 +248,28 @@ void kcsim_do_select(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
 
 /* ---- moves ---- */
 
+#define SPREAD(N)                                                                                  \
+    for (unsigned lane = 0; lane < KCSIM_LANES; lane++)                                            \
+        memcpy(to + lane * to_step, from + lane * from_step, N);                                   \
+    break
+
+/* An element of each lane from one distance to another. */
+static void spread(uint8_t *to, unsigned to_step, const uint8_t *from, unsigned from_step,
+                   unsigned bytes) {
+    switch (bytes) {
+    case 1: SPREAD(1);
+    case 2: SPREAD(2);
+    case 4: SPREAD(4);
+    case 8: SPREAD(8);
+    default: SPREAD(bytes);
+    }
+}
+
 void kcsim_do_pack(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint8_t result[512];
-    for (uint32_t i = 0; i < insn->list_count; i++) {
-        const uint8_t *from = kcsim_at(warp, insn->list[i]);
-        for (unsigned lane = 0; lane < 32; lane++)
-            memcpy(result + lane * insn->bytes + i * insn->element, from + lane * insn->element,
-                   insn->element);
-    }
+    for (uint32_t i = 0; i < insn->list_count; i++)
+        spread(result + i * insn->element, insn->bytes, kcsim_at(warp, insn->list[i]),
+               insn->element, insn->element);
     if (warp->block->launch->track) {
         uint32_t all = mask;
         for (uint32_t i = 0; i < insn->list_count; i++)
@@ -288,9 +302,7 @@ void kcsim_do_unpack(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         bits[lane] = kcsim_defined_bits(warp, insn->a, lane);
     for (uint32_t i = 0; i < insn->list_count; i++) {
         if (kcsim_is_absent(insn->list[i])) continue;
-        for (unsigned lane = 0; lane < 32; lane++)
-            memcpy(part + lane * insn->element, source + lane * insn->bytes + i * insn->element,
-                   insn->element);
+        spread(part, insn->element, source + i * insn->element, insn->bytes, insn->element);
         kcsim_put(warp, insn->list[i], part, insn->element, mask);
         if (!warp->block->launch->track) continue;
         warp->full[insn->list[i].slot] |= mask & full;

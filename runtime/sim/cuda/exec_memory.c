@@ -7,11 +7,17 @@
 
 /* ---- loads ---- */
 
+/* Most of the time all lanes, and none has memory of its own. */
 #define COPY_LANES(N)                                                                              \
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {                                   \
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);                                             \
-        memcpy(to + lane * (N), kcsim_host(access, lane) + offset, N);                             \
-    }
+    if (access->mask == UINT32_MAX && access->stride == 0) {                                       \
+        const uint8_t *from = access->origin + offset;                                             \
+        for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)                                        \
+            memcpy(to + lane * (N), from + access->address[lane], N);                              \
+    } else                                                                                         \
+        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {                               \
+            uint32_t lane = (uint32_t)__builtin_ctz(rest);                                         \
+            memcpy(to + lane * (N), kcsim_host(access, lane) + offset, N);                         \
+        }
 
 /* All lanes, one element each, one after the other. */
 static bool is_dense(const kcsim_access *access) {
@@ -78,6 +84,8 @@ static bool all_marked(const uint8_t *marks, uint32_t size) {
 static bool all_lanes_marked(const kcsim_access *access) {
     uint64_t together = ONES, part = ONES;
     uint32_t width = access->size < 8 ? access->size : 8;
+    if (access->span.dense && access->shadowed == UINT32_MAX && access->stride == 0)
+        return all_marked(kcsim_marks(access, 0), access->size * KCSIM_LANES);
     for (uint32_t rest = access->shadowed; rest; rest &= rest - 1) {
         const uint8_t *marks = kcsim_marks(access, (uint32_t)__builtin_ctz(rest));
         if (width == 4) {
@@ -157,10 +165,15 @@ void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
 /* ---- stores ---- */
 
 #define STORE_LANES(N)                                                                             \
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {                                   \
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);                                             \
-        memcpy(kcsim_host(access, lane) + offset, from + lane * (N), N);                           \
-    }
+    if (access->mask == UINT32_MAX && access->stride == 0) {                                       \
+        uint8_t *to = access->origin + offset;                                                     \
+        for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)                                        \
+            memcpy(to + access->address[lane], from + lane * (N), N);                              \
+    } else                                                                                         \
+        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {                               \
+            uint32_t lane = (uint32_t)__builtin_ctz(rest);                                         \
+            memcpy(kcsim_host(access, lane) + offset, from + lane * (N), N);                       \
+        }
 
 static void store_element(const kcsim_access *access, uint32_t k) {
     const kcsim_insn *insn = access->insn;

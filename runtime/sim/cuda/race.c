@@ -294,7 +294,8 @@ uint32_t kcsim_race_lanes(kcsim_race *race, const kcsim_access *access, kcsim_ra
     walk at = {
         .race = race, .warp = access->warp, .kind = access->kind, .taken = NULL, .other = nobody};
     uint32_t bad = 0, rest = access->mask, size = access->size;
-    uint64_t low = access->span.low;
+    uint64_t low = access->span.low, last = UINT64_MAX;
+    bool raced = false;
     make_room(race);
     if (access->span.dense && rest == UINT32_MAX) {
         uint64_t quiet = touch_quietly(&at, low, size * 32u) - low;
@@ -303,10 +304,10 @@ uint32_t kcsim_race_lanes(kcsim_race *race, const kcsim_access *access, kcsim_ra
     }
     for (; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        if (touch_bytes(&at, access->address[lane], size)) bad |= 1u << lane;
-        if (access->span.same) break;
+        if (access->address[lane] != last) raced = touch_bytes(&at, access->address[lane], size);
+        last = access->address[lane];
+        bad |= (uint32_t)raced << lane;
     }
-    if (access->span.same && bad) bad = access->mask;
     *other = at.other;
     return bad;
 }
