@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int reserve(kcsim_text *text, size_t more) {
     if (text->failed) return 0;
@@ -23,11 +24,11 @@ void kcsim_text_add(kcsim_text *text, const char *format, ...) {
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    if (length >= 0 && reserve(text, (size_t)length + 1)) {
+    size_t room = reserve(text, 80) ? text->capacity - text->length : 0;
+    int length = room ? vsnprintf(text->data + text->length, room, format, arguments) : -1;
+    if (length >= 0 && (size_t)length >= room && reserve(text, (size_t)length + 1))
         vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
-        text->length += (size_t)length;
-    }
+    if (length >= 0 && !text->failed) text->length += (size_t)length;
     va_end(again);
     va_end(arguments);
 }
@@ -37,13 +38,25 @@ void kcsim_text_add_quoted(kcsim_text *text, const char *value) {
         kcsim_text_add(text, "null");
         return;
     }
-    kcsim_text_add(text, "\"");
-    for (const unsigned char *c = (const unsigned char *)value; *c; c++) {
-        if (*c == '"' || *c == '\\') kcsim_text_add(text, "\\%c", *c);
-        else if (*c < 0x20) kcsim_text_add(text, "\\u%04x", *c);
-        else kcsim_text_add(text, "%c", *c < 0x7f ? *c : '?');
+    static const char hex[] = "0123456789abcdef";
+    const unsigned char *c = (const unsigned char *)value;
+    if (!reserve(text, 6 * strlen(value) + 3)) return;
+    char *to = text->data + text->length;
+    *to++ = '"';
+    for (; *c; c++) {
+        if (*c < 0x20) {
+            memcpy(to, "\\u00", 4);
+            to[4] = hex[*c >> 4];
+            to[5] = hex[*c & 15];
+            to += 6;
+            continue;
+        }
+        if (*c == '"' || *c == '\\') *to++ = '\\';
+        *to++ = *c < 0x7f ? (char)*c : '?';
     }
-    kcsim_text_add(text, "\"");
+    *to++ = '"';
+    *to = 0;
+    text->length = (size_t)(to - text->data);
 }
 
 void kcsim_text_add_u64(kcsim_text *text, uint64_t value) {

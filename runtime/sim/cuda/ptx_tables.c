@@ -49,7 +49,7 @@ const char *ptx_space_name(ptx_space space) {
 }
 
 static bool same(const char *name, const char *text, size_t length) {
-    return strncmp(name, text, length) == 0 && name[length] == 0;
+    return name[0] == text[0] && strncmp(name, text, length) == 0 && name[length] == 0;
 }
 
 bool ptx_op_takes(ptx_op op, ptx_group group) {
