@@ -1,5 +1,6 @@
 /* wgmma, and the fences between proxies. */
 #include "runtime/sim/cuda/decode.h"
+#include "runtime/sim/cuda/mma.h"
 #include "runtime/sim/cuda/wgmma.h"
 
 /* PTX ISA, wgmma.mma_async: types of A, of B, of D; k; whether the steps of n beyond 32 are 16. */
@@ -29,13 +30,19 @@ static const wgmma_row rows[] = {
     {PTX_B1, PTX_B1, PTX_S32, 256, true, false, false},
 };
 
+/* A sparse A has twice the k, and none of bits. */
+static bool k_fits(const ptx_statement *statement, const wgmma_row *row) {
+    if (statement->op == PTX_OP_WGMMA) return statement->tile[2] == row->k;
+    return statement->tile[2] == 2 * row->k && row->a != PTX_B1;
+}
+
 static const wgmma_row *find_row(const ptx_statement *statement) {
     uint32_t n = statement->tile[1];
     for (size_t i = 0; statement->type_count == 3 && i < sizeof rows / sizeof rows[0]; i++) {
         const wgmma_row *row = &rows[i];
         if (row->d != statement->types[0] || row->a != statement->types[1] ||
             row->b != statement->types[2] || statement->tile[0] != 64 ||
-            statement->tile[2] != row->k)
+            !k_fits(statement, row))
             continue;
         bool steps = n % 8 == 0 && (!row->coarse || n <= 24 || n % 16 == 0);
         return n >= 8 && n <= 256 && steps ? row : NULL;
@@ -73,7 +80,7 @@ static bool decode_choice(kcsim_decoder *decoder, uint32_t *next, int64_t no, in
 /* What follows scale-d: signs of A and B, then which of them are transposed. */
 static bool decode_choices(kcsim_decoder *decoder, const wgmma_row *row,
                            struct kcsim_wgmma_form *form) {
-    uint32_t next = 4;
+    uint32_t next = form->sparse ? 6 : 4;
     bool negative_a = false, negative_b = false;
     if (row->scales && (!decode_choice(decoder, &next, 1, -1, &negative_a) ||
                         !decode_choice(decoder, &next, 1, -1, &negative_b)))
@@ -114,6 +121,27 @@ static bool decode_scale(kcsim_decoder *decoder, const ptx_operand *operand) {
     return true;
 }
 
+/* PTX ISA, "wgmma.mma_async.sp": sp-meta and sp-sel behind the descriptors. */
+static bool decode_sparsity(kcsim_decoder *decoder, struct kcsim_wgmma_form *form,
+                            kcsim_ref *list) {
+    const ptx_operand *operands = decoder->statement->operands;
+    kcsim_mma_form *sparse = kcsim_arena_alloc(&decoder->module->arena, sizeof *sparse);
+    if (!sparse) return kcsim_decode_fail(decoder, "out of host memory");
+    uint8_t bits = ptx_types[form->a].bits;
+    int64_t limit = bits >= 16 ? 2 : 1;
+    if (operands[4].kind != PTX_OPERAND_INTEGER || operands[4].integer < 0 ||
+        operands[4].integer >= limit)
+        return kcsim_decode_fail(decoder, "the sparsity selector must be a number below %d",
+                                 (int)limit);
+    *sparse = (kcsim_mma_form){.sparse = true,
+                               .sections = 2,
+                               .bits = bits,
+                               .k = (uint8_t)(256 / bits),
+                               .selector = (uint8_t)operands[4].integer};
+    form->sparse = sparse;
+    return kcsim_decode_source(decoder, &operands[3], 4, PTX_B32, list);
+}
+
 static bool decode_product(kcsim_decoder *decoder) {
     const ptx_statement *statement = decoder->statement;
     const wgmma_row *row = find_row(statement);
@@ -129,7 +157,10 @@ static bool decode_product(kcsim_decoder *decoder) {
     form->saturate = ptx_has(statement, PTX_GROUP_SAT) == PTX_M_SATFINITE;
     insn->fn.wgmma = form;
     insn->bytes = 4;
-    kcsim_ref *list = kcsim_decode_list(decoder, form->d_registers + form->a_registers);
+    bool sparse = statement->op == PTX_OP_WGMMA_SPARSE;
+    uint32_t registers = form->d_registers + form->a_registers;
+    kcsim_ref *list = kcsim_decode_list(decoder, registers + sparse);
+    if (sparse && (!list || !decode_sparsity(decoder, form, list + registers))) return false;
     bool a = list && (form->a_registers
                           ? decode_registers(decoder, &statement->operands[1],
                                              list + form->d_registers, 4, false)
@@ -138,7 +169,7 @@ static bool decode_product(kcsim_decoder *decoder) {
     return a && meet(decoder, KCSIM_DO_WGMMA) &&
            decode_registers(decoder, &statement->operands[0], list, form->d_registers, true) &&
            kcsim_decode_source(decoder, &statement->operands[2], 8, PTX_U64, &insn->b) &&
-           decode_scale(decoder, &statement->operands[3]) &&
+           decode_scale(decoder, &statement->operands[sparse ? 5 : 3]) &&
            decode_choices(decoder, row, form);
 }
 

@@ -23,12 +23,6 @@ static double factor_of(ptx_type type, uint8_t bits) {
 
 /* ---- a sparse A ---- */
 
-/* Which columns of a section's rows are there; what is not takes no part, not even of an infinity.
- */
-typedef struct pattern {
-    uint64_t there[16];
-} pattern;
-
 /* PTX ISA, "Sparse matrix storage" and the figures of metadata below "Matrix fragments for
  * multiply-accumulate operation with sparse matrix A". Elements of 16 bits and more: a lane has
  * rows g (low half) and g + 8 of a section. Smaller ones: a lane has one of the two rows. */
@@ -82,20 +76,20 @@ static bool spread(const kcsim_mma_form *form, double *row, uint32_t indices, ui
     return good;
 }
 
-static void spread_rows(const kcsim_warp *warp, const kcsim_mma_form *form, kcsim_ref metadata,
-                        uint32_t section, kcsim_tile *tile, pattern *columns) {
+void kcsim_sparse_spread(kcsim_tile *tile, const kcsim_warp *warp, const kcsim_mma_form *form,
+                         kcsim_ref metadata, uint32_t section, kcsim_pattern *pattern) {
     for (uint32_t row = 0; row < 16; row++) {
         uint32_t indices;
         bool known = metadata_of(warp, form, metadata, section, row, &indices);
-        known &= spread(form, tile->a[row], indices, &columns->there[row]);
+        known &= spread(form, tile->a[row], indices, &pattern->there[row]);
         if (!known) tile->row_undefined |= 1u << row;
     }
 }
 
 /* With an infinity or NaN in B, which must not meet the zeros between what A stores. */
-static void multiply_there(kcsim_tile *tile, const pattern *columns) {
+static void multiply_there(kcsim_tile *tile, const kcsim_pattern *pattern) {
     for (uint32_t row = 0; row < 16; row++)
-        for (uint64_t rest = columns->there[row]; rest; rest &= rest - 1) {
+        for (uint64_t rest = pattern->there[row]; rest; rest &= rest - 1) {
             uint32_t i = (uint32_t)__builtin_ctzll(rest);
             for (uint32_t column = 0; column < 8; column++)
                 tile->sum[row][column] += tile->a[row][i] * tile->b[i][column];
@@ -108,6 +102,11 @@ static bool is_finite(const kcsim_tile *tile, uint32_t k) {
         for (uint32_t column = 0; column < 8; column++)
             sum += tile->b[i][column] * 0;
     return sum == 0;
+}
+
+void kcsim_sparse_multiply(kcsim_tile *tile, const kcsim_pattern *pattern, uint32_t k) {
+    if (is_finite(tile, k)) kcsim_tile_multiply(tile, 16, k, false);
+    else multiply_there(tile, pattern);
 }
 
 /* ---- factors ---- */
@@ -182,7 +181,7 @@ void kcsim_do_mma_sections(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
     const kcsim_ref *c = b + form->sections * form->b_registers;
     const kcsim_ref *metadata = c + form->d_registers, *scales = metadata + form->sparse;
     factors of_a, of_b;
-    pattern columns;
+    kcsim_pattern pattern;
     kcsim_tile tile;
     tile.row_undefined = tile.column_undefined = 0;
     kcsim_tile_take_c(&tile, warp, form->d, c, form->d_registers);
@@ -195,9 +194,9 @@ void kcsim_do_mma_sections(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
     for (uint32_t section = 0; section < form->sections; section++) {
         take_section(warp, form, a + section * form->a_registers, b + section * form->b_registers,
                      &tile);
-        if (form->sparse) spread_rows(warp, form, *metadata, section, &tile, &columns);
+        if (form->sparse) kcsim_sparse_spread(&tile, warp, form, *metadata, section, &pattern);
         if (form->scale) scale_section(form, section, &of_a, &of_b, &tile);
-        if (form->sparse && !is_finite(&tile, form->k)) multiply_there(&tile, &columns);
+        if (form->sparse) kcsim_sparse_multiply(&tile, &pattern, form->k);
         else kcsim_tile_multiply(&tile, 16, form->k, false);
     }
     kcsim_tile_give(&tile, warp, form->d, form->saturate, insn->list, form->d_registers, mask);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/sim/cuda/mma.h"
 #include "runtime/sim/cuda/tensor.h"
 #include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/wgmma.h"
@@ -89,9 +90,8 @@ static uint64_t descriptor(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
 }
 
 /* Rows `first` .. ; lines: of K, when that is not contiguous, else 0. */
-static matrix open_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, kcsim_ref ref,
+static matrix open_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, uint64_t bits,
                           uint32_t first, uint32_t rows, uint32_t lines) {
-    uint64_t bits = descriptor(warp, insn, mask, ref);
     kcsim_wgmma_plan *plans = warp->block->worker->plans;
     uint32_t end = (uint32_t)warp->block->launch->shared_bytes;
     matrix at = {.warp = warp,
@@ -194,8 +194,8 @@ static void take_a(kcsim_tile *tile, kcsim_warp *warp, const kcsim_insn *insn, u
     if (form->a_registers) {
         kcsim_tile_take_a(tile, warp, form->a, insn->list + form->d_registers, 4, true);
     } else {
-        matrix a = open_matrix(warp, insn, mask, insn->a, 16 * (warp->index % 4), 16,
-                               form->a_transposed ? k : 0);
+        matrix a = open_matrix(warp, insn, mask, descriptor(warp, insn, mask, insn->a),
+                               16 * (warp->index % 4), 16, form->a_transposed ? k : 0);
         count_reading(&a);
         take_rows(&a, tile, form->a);
         close_matrix(&a);
@@ -229,6 +229,66 @@ static void start_sum(kcsim_tile *tile, kcsim_warp *warp, ptx_type type, const k
     memset(tile->sum_defined, 0xff, sizeof tile->sum_defined);
 }
 
+/* ---- a sparse A ---- */
+
+/* The second 32 bytes of K: as a loop over K finds them, too. */
+static uint64_t advanced(uint64_t bits, bool is_transposed) {
+    uint64_t leading = bits >> 16 & 0x3fff, stride = bits >> 32 & 0x3fff, swizzle = bits >> 62;
+    uint64_t by = is_transposed ? 2 * (swizzle ? stride : leading) : swizzle ? 2 : 2 * leading;
+    return (bits & ~(uint64_t)0x3fff) | ((bits + by) & 0x3fff);
+}
+
+/* A section's half of what A holds, spread over its columns. */
+static void take_section(kcsim_tile *to, const kcsim_tile *all, const kcsim_warp *warp,
+                         const kcsim_insn *insn, uint32_t section, kcsim_pattern *pattern) {
+    const kcsim_mma_form *sparse = insn->fn.wgmma->sparse;
+    uint32_t half = sparse->k / 2u;
+    to->row_undefined = all->row_undefined;
+    for (uint32_t row = 0; row < 16; row++)
+        memcpy(to->a[row], all->a[row] + section * half, half * sizeof to->a[row][0]);
+    kcsim_sparse_spread(to, warp, sparse, insn->list[insn->list_count - 1], section, pattern);
+}
+
+/* B[0] and b[1] times the two sections; the sum goes from one to the other. */
+static void multiply_sections(kcsim_tile tiles[2], const matrix b[2], const kcsim_pattern patterns[2],
+                              const struct kcsim_wgmma_form *form, uint32_t first) {
+    take_columns(&b[0], &tiles[0], form->b, first);
+    kcsim_sparse_multiply(&tiles[0], &patterns[0], form->k);
+    memcpy(tiles[1].sum, tiles[0].sum, sizeof tiles[1].sum);
+    memcpy(tiles[1].sum_defined, tiles[0].sum_defined, sizeof tiles[1].sum_defined);
+    take_columns(&b[1], &tiles[1], form->b, first);
+    kcsim_sparse_multiply(&tiles[1], &patterns[1], form->k);
+    tiles[1].column_undefined |= tiles[0].column_undefined;
+    tiles[1].row_undefined |= tiles[0].row_undefined;
+}
+
+static void do_sparse(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, bool accumulate) {
+    const struct kcsim_wgmma_form *form = insn->fn.wgmma;
+    uint32_t registers = form->d == PTX_F16 ? 2 : 4, lines = form->b_transposed ? form->k : 0;
+    uint64_t bits = descriptor(warp, insn, mask, insn->b);
+    kcsim_tile all, tiles[2];
+    kcsim_pattern patterns[2];
+    all.row_undefined = 0;
+    take_a(&all, warp, insn, mask);
+    matrix b[2] = {open_matrix(warp, insn, mask, bits, 0, form->n, lines)};
+    const kcsim_wgmma_plan first = *b[0].plan; /* the next may take its place */
+    b[0].plan = &first;
+    b[1] = open_matrix(warp, insn, mask, advanced(bits, form->b_transposed), 0, form->n, lines);
+    for (uint32_t section = 0; section < 2; section++) {
+        take_section(&tiles[section], &all, warp, insn, section, &patterns[section]);
+        if (warp->index % 4 == 0) count_reading(&b[section]);
+    }
+    for (uint32_t n = 0; n < form->n; n += 8) {
+        const kcsim_ref *d = insn->list + n / 8 * registers;
+        start_sum(&tiles[0], warp, form->d, d, registers, accumulate);
+        multiply_sections(tiles, b, patterns, form, n);
+        kcsim_tile_give(&tiles[1], warp, form->d, form->saturate, d, registers, mask);
+    }
+    close_matrix(&b[0]);
+    close_matrix(&b[1]);
+    kcsim_cost_of(warp)->flops += 2u * 16 * form->n * 2 * form->k;
+}
+
 void kcsim_do_wgmma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     const struct kcsim_wgmma_form *form = insn->fn.wgmma;
     uint32_t k = form->a == PTX_B1 ? form->k / 32 : form->k;
@@ -236,9 +296,14 @@ void kcsim_do_wgmma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     kcsim_tile tile;
     kcsim_wgmma_issue(warp, insn, mask);
     bool accumulate = adds(warp, insn, mask);
+    if (form->sparse) {
+        do_sparse(warp, insn, mask, accumulate);
+        return;
+    }
     tile.row_undefined = 0;
     take_a(&tile, warp, insn, mask);
-    matrix b = open_matrix(warp, insn, mask, insn->b, 0, form->n, form->b_transposed ? k : 0);
+    matrix b = open_matrix(warp, insn, mask, descriptor(warp, insn, mask, insn->b), 0, form->n,
+                           form->b_transposed ? k : 0);
     if (warp->index % 4 == 0) count_reading(&b); /* the warpgroup reads it once */
     for (uint32_t n = 0; n < form->n; n += 8) {
         const kcsim_ref *d = insn->list + n / 8 * registers;

@@ -6,7 +6,7 @@
 #ifndef KCSIM_MMA_H
 #define KCSIM_MMA_H
 
-#include "runtime/sim/cuda/code.h"
+#include "runtime/sim/cuda/tensor.h"
 
 typedef struct kcsim_mma_form {
     ptx_type a, b, d; /* how registers are read; d of C too */
@@ -26,5 +26,16 @@ static inline uint32_t kcsim_mma_list_count(const kcsim_mma_form *form) {
     return 2u * form->d_registers + form->sections * (form->a_registers + form->b_registers) +
            form->sparse + (form->scale ? 6u : 0u);
 }
+
+/* Which columns of a section's rows a sparse A has; what it has not takes no part, not even of an
+ * infinity. */
+typedef struct kcsim_pattern {
+    uint64_t there[16];
+} kcsim_pattern;
+/* What take_a found, half as wide as the section, goes where the metadata says. Rows of which that
+ * is not known, or means nothing, become undefined. */
+void kcsim_sparse_spread(kcsim_tile *tile, const kcsim_warp *warp, const kcsim_mma_form *form,
+                         kcsim_ref metadata, uint32_t section, kcsim_pattern *pattern);
+void kcsim_sparse_multiply(kcsim_tile *tile, const kcsim_pattern *pattern, uint32_t k);
 
 #endif

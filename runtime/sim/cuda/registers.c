@@ -56,6 +56,10 @@ static bool is_branch(ptx_op op) {
     return op == PTX_OP_BRA || op == PTX_OP_BRX;
 }
 
+static bool is_wgmma(ptx_op op) {
+    return op == PTX_OP_WGMMA || op == PTX_OP_WGMMA_SPARSE;
+}
+
 static bool ends_block(const ptx_statement *statement) {
     return is_branch(statement->op) || statement->op == PTX_OP_RET ||
            statement->op == PTX_OP_EXIT || statement->op == PTX_OP_TRAP;
@@ -145,7 +149,7 @@ static void summarise(liveness *live) {
         for (uint32_t i = live->blocks[b].first; i < live->blocks[b].end; i++) {
             ptx_statement *statement = &live->flat->statements[i];
             /* The accumulators of a wgmma are also read. */
-            bool keeps = statement->guard != PTX_NO_REGISTER || statement->op == PTX_OP_WGMMA;
+            bool keeps = statement->guard != PTX_NO_REGISTER || is_wgmma(statement->op);
             visit_state state = {live, &live->blocks[b], i, keeps, false};
             kcsim_visit_registers(statement, note_use, &state);
             state.writes = true;
@@ -200,7 +204,10 @@ static void widen(liveness *live) {
 static void keep_apart(liveness *live) {
     for (size_t i = 0; i < live->flat->count; i++) {
         const ptx_statement *statement = &live->flat->statements[i];
-        for (uint32_t k = 0; statement->op == PTX_OP_WGMMA && k < 2; k++)
+        const ptx_operand *metadata = &statement->operands[3];
+        if (statement->op == PTX_OP_WGMMA_SPARSE && metadata->kind == PTX_OPERAND_REGISTER)
+            live->apart[metadata->reg] = true;
+        for (uint32_t k = 0; is_wgmma(statement->op) && k < 2; k++)
             for (uint32_t e = 0; e < statement->operands[k].element_count; e++) {
                 const ptx_operand *element = &statement->operands[k].elements[e];
                 if (element->kind == PTX_OPERAND_REGISTER) live->apart[element->reg] = true;

@@ -22,6 +22,8 @@ struct kcsim_wgmma_form {
     uint8_t d_registers, a_registers; /* a_registers 0: A is in shared memory */
     bool saturate, negative;
     bool a_transposed, b_transposed; /* the outer dimension is the contiguous one */
+    const struct kcsim_mma_form *sparse; /* mma.h; NULL: A is dense. Its k is that of a section, as
+                                            the k above is; the metadata ends the list */
 };
 
 typedef struct kcsim_wgmma kcsim_wgmma;
