@@ -110,6 +110,52 @@ kcsim_status kcsim_mem_free(kcsim_machine *machine, uint64_t address) {
     return freed ? KCSIM_OK : KCSIM_INVALID;
 }
 
+kcsim_status kcsim_mem_reserve(kcsim_machine *machine, size_t bytes, size_t align,
+                               uint64_t *address) {
+    pthread_mutex_lock(&machine->lock);
+    bool made = kcsim_memory_reserve(&machine->memory, bytes, align, address);
+    pthread_mutex_unlock(&machine->lock);
+    return made ? KCSIM_OK : KCSIM_NO_MEMORY;
+}
+
+kcsim_status kcsim_mem_unreserve(kcsim_machine *machine, uint64_t address) {
+    pthread_mutex_lock(&machine->lock);
+    bool done = kcsim_memory_unreserve(&machine->memory, address);
+    pthread_mutex_unlock(&machine->lock);
+    return done ? KCSIM_OK : KCSIM_INVALID;
+}
+
+kcsim_status kcsim_mem_create(kcsim_machine *machine, size_t bytes, kcsim_backing **out) {
+    kcsim_backing *backing = calloc(1, sizeof *backing);
+    pthread_mutex_lock(&machine->lock);
+    bool made = backing && kcsim_backing_create(&machine->memory, bytes, backing);
+    pthread_mutex_unlock(&machine->lock);
+    if (!made) free(backing);
+    *out = made ? backing : NULL;
+    return made ? KCSIM_OK : KCSIM_NO_MEMORY;
+}
+
+void kcsim_mem_destroy(kcsim_machine *machine, kcsim_backing *backing) {
+    pthread_mutex_lock(&machine->lock);
+    kcsim_backing_destroy(&machine->memory, backing);
+    pthread_mutex_unlock(&machine->lock);
+    free(backing);
+}
+
+kcsim_status kcsim_mem_map(kcsim_machine *machine, uint64_t address, kcsim_backing *backing) {
+    pthread_mutex_lock(&machine->lock);
+    bool done = kcsim_memory_map(&machine->memory, address, backing);
+    pthread_mutex_unlock(&machine->lock);
+    return done ? KCSIM_OK : KCSIM_INVALID;
+}
+
+kcsim_status kcsim_mem_unmap(kcsim_machine *machine, uint64_t address, size_t bytes) {
+    pthread_mutex_lock(&machine->lock);
+    bool done = kcsim_memory_unmap(&machine->memory, address, bytes);
+    pthread_mutex_unlock(&machine->lock);
+    return done ? KCSIM_OK : KCSIM_INVALID;
+}
+
 kcsim_status kcsim_mem_range(kcsim_machine *machine, uint64_t address, uint64_t *base,
                              size_t *bytes) {
     pthread_mutex_lock(&machine->lock);

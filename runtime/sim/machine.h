@@ -97,6 +97,17 @@ kcsim_status kcsim_mem_alloc(kcsim_machine *machine, size_t bytes, uint64_t *add
 kcsim_status kcsim_mem_alloc_shared(kcsim_machine *machine, size_t bytes, uint64_t *address);
 kcsim_status kcsim_mem_free(kcsim_machine *machine,
                             uint64_t address); /* KCSIM_INVALID unless the base of a live one */
+/* Addresses and memory apart. A range is reserved; memory that has no address of its own (it counts
+ * on the card) is mapped into it. Sizes and addresses are multiples of 4096. Pieces that adjoin are
+ * one allocation to everything else. */
+typedef struct kcsim_backing kcsim_backing;
+kcsim_status kcsim_mem_reserve(kcsim_machine *machine, size_t bytes, size_t align,
+                               uint64_t *address);
+kcsim_status kcsim_mem_unreserve(kcsim_machine *machine, uint64_t address);
+kcsim_status kcsim_mem_create(kcsim_machine *machine, size_t bytes, kcsim_backing **out);
+void kcsim_mem_destroy(kcsim_machine *machine, kcsim_backing *backing); /* mapped nowhere */
+kcsim_status kcsim_mem_map(kcsim_machine *machine, uint64_t address, kcsim_backing *backing);
+kcsim_status kcsim_mem_unmap(kcsim_machine *machine, uint64_t address, size_t bytes);
 /* The live allocation that `address` lies in; KCSIM_INVALID when there is none. Out pointers may be
  * NULL. */
 kcsim_status kcsim_mem_range(kcsim_machine *machine, uint64_t address, uint64_t *base,

@@ -87,6 +87,7 @@ void kcsim_memory_destroy(kcsim_memory *memory) {
     for (size_t i = 0; i < memory->count; i++)
         if (memory->allocations[i].live && memory->allocations[i].shared)
             unmap_shared(&memory->allocations[i]);
+    if (memory->has_file) close(memory->file);
     munmap(memory->host, memory->span);
     munmap(memory->defined, memory->span);
     free(memory->allocations);
@@ -119,7 +120,8 @@ static bool place(kcsim_memory *memory, uint64_t bytes, uint64_t align, uint64_t
     }
     size_t kept = 0;
     for (size_t i = 0; i < memory->count; i++)
-        if (memory->allocations[i].live) memory->allocations[kept++] = memory->allocations[i];
+        if (memory->allocations[i].live || memory->allocations[i].reserved)
+            memory->allocations[kept++] = memory->allocations[i];
     memory->count = kept;
     uint64_t from = memory->base + GUARD;
     for (size_t i = 0; i <= kept; i++) {
@@ -129,34 +131,41 @@ static bool place(kcsim_memory *memory, uint64_t bytes, uint64_t align, uint64_t
             *address = from;
             return true;
         }
-        if (i < kept) from = memory->allocations[i].base + room(memory->allocations[i].bytes);
+        if (i == kept) break;
+        uint64_t behind = memory->allocations[i].base + room(memory->allocations[i].bytes);
+        if (behind > from) from = behind; /* what is mapped lies in its reservation */
     }
     return false;
 }
 
-static kcsim_allocation *allocate(kcsim_memory *memory, uint64_t bytes, uint64_t align) {
+kcsim_allocation *kcsim_memory_place(kcsim_memory *memory, uint64_t bytes, uint64_t align) {
     uint64_t address;
     if (bytes == 0 || bytes > memory->span) return NULL;
+    if (!place(memory, bytes, align, &address)) return NULL;
+    kcsim_allocation made = {.base = address,
+                             .bytes = bytes,
+                             .defined_from = address,
+                             .defined_to = address,
+                             .live = true};
+    return kcsim_memory_insert(memory, &made) ? kcsim_memory_near(memory, address) : NULL;
+}
+
+bool kcsim_memory_insert(kcsim_memory *memory, const kcsim_allocation *allocation) {
     if (!kcsim_array_grow((void **)&memory->allocations, memory->count, &memory->capacity,
-                          sizeof *memory->allocations) ||
-        !place(memory, bytes, align, &address))
-        return NULL;
-    size_t at = upper_bound(memory, address);
+                          sizeof *memory->allocations))
+        return false;
+    size_t at = upper_bound(memory, allocation->base);
     memmove(&memory->allocations[at + 1], &memory->allocations[at],
             (memory->count - at) * sizeof *memory->allocations);
     memory->count++;
-    memory->allocations[at] = (kcsim_allocation){.base = address,
-                                                 .bytes = bytes,
-                                                 .defined_from = address,
-                                                 .defined_to = address,
-                                                 .live = true};
-    return &memory->allocations[at];
+    memory->allocations[at] = *allocation;
+    return true;
 }
 
 kcsim_allocation *kcsim_memory_alloc(kcsim_memory *memory, uint64_t bytes) {
     uint64_t left = memory->used < memory->limit ? memory->limit - memory->used : 0;
     if (bytes > left || round_up(bytes, ALIGNMENT) > left) return NULL;
-    kcsim_allocation *made = allocate(memory, bytes, ALIGNMENT);
+    kcsim_allocation *made = kcsim_memory_place(memory, bytes, ALIGNMENT);
     if (made) memory->used += round_up(bytes, ALIGNMENT);
     return made;
 }
@@ -178,7 +187,7 @@ static bool map_twice(kcsim_memory *memory, uint64_t address, uint64_t bytes) {
 }
 
 kcsim_allocation *kcsim_memory_alloc_shared(kcsim_memory *memory, uint64_t bytes) {
-    kcsim_allocation *made = allocate(memory, bytes, PAGE);
+    kcsim_allocation *made = kcsim_memory_place(memory, bytes, PAGE);
     if (!made) return NULL;
     made->shared = map_twice(memory, made->base, whole_pages(bytes));
     made->live = made->shared;
@@ -201,7 +210,7 @@ static void forget(uint8_t *range, uint64_t offset, uint64_t bytes) {
 
 bool kcsim_memory_free(kcsim_memory *memory, uint64_t address) {
     kcsim_allocation *found = kcsim_memory_near(memory, address);
-    if (!found || !found->live || found->base != address) return false;
+    if (!found || !found->live || found->mapped || found->base != address) return false;
     found->live = false;
     if (found->shared) {
         unmap_shared(found);

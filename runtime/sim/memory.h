@@ -26,6 +26,8 @@ typedef struct kcsim_allocation {
     bool live;
     bool read_only; /* .const variables */
     bool shared;    /* mapped at `base` in the host's address space */
+    bool reserved;  /* addresses alone; never live */
+    bool mapped;    /* lies in a reservation */
 } kcsim_allocation;
 
 typedef struct kcsim_memory {
@@ -35,7 +37,17 @@ typedef struct kcsim_memory {
     kcsim_allocation *allocations;
     size_t count, capacity;
     int slot;
+    bool has_file; /* what has no address of its own lies there */
+    int file;
+    uint64_t file_end;
 } kcsim_memory;
+
+/* Memory without an address. */
+typedef struct kcsim_backing kcsim_backing;
+struct kcsim_backing {
+    uint64_t offset, bytes;
+    bool used; /* it was mapped once: it may hold something */
+};
 
 bool kcsim_memory_create(kcsim_memory *memory, uint64_t limit);
 void kcsim_memory_destroy(kcsim_memory *memory);
@@ -53,6 +65,18 @@ bool kcsim_memory_free(kcsim_memory *memory, uint64_t address);
 kcsim_allocation *kcsim_memory_near(const kcsim_memory *memory, uint64_t address);
 /* The live allocation that holds all of [address, address + bytes). */
 kcsim_allocation *kcsim_memory_find(const kcsim_memory *memory, uint64_t address, uint64_t bytes);
+
+/* memory_map.c. Addresses and sizes are multiples of 4096. */
+bool kcsim_memory_reserve(kcsim_memory *memory, uint64_t bytes, uint64_t align, uint64_t *address);
+bool kcsim_memory_unreserve(kcsim_memory *memory, uint64_t address); /* nothing is mapped there */
+bool kcsim_backing_create(kcsim_memory *memory, uint64_t bytes, kcsim_backing *out);
+void kcsim_backing_destroy(kcsim_memory *memory, const kcsim_backing *backing);
+bool kcsim_memory_map(kcsim_memory *memory, uint64_t address, kcsim_backing *backing);
+bool kcsim_memory_unmap(kcsim_memory *memory, uint64_t address, uint64_t bytes);
+
+/* For memory_map.c: an entry of fresh addresses, without a look at limits; and one as it is. */
+kcsim_allocation *kcsim_memory_place(kcsim_memory *memory, uint64_t bytes, uint64_t align);
+bool kcsim_memory_insert(kcsim_memory *memory, const kcsim_allocation *allocation);
 
 void kcsim_memory_mark(kcsim_memory *memory, uint64_t address, uint64_t bytes);
 bool kcsim_memory_is_defined(const kcsim_memory *memory, uint64_t address, uint64_t bytes);

@@ -115,6 +115,8 @@ static void explain(const kcsim_access *access, uint32_t lane, char *text, size_
     const kcsim_allocation *near = kcsim_memory_near(memory, address);
     if (!near || address - near->base > near->bytes + ((uint64_t)1 << 30))
         snprintf(text, size, "no allocation is near 0x%" PRIx64, address);
+    else if (near->reserved)
+        snprintf(text, size, "in reserved addresses where nothing is mapped");
     else if (!near->live)
         snprintf(text, size, "in memory that was freed: %" PRIu64 " bytes at 0x%" PRIx64,
                  near->bytes, near->base);

@@ -45,7 +45,8 @@ typedef enum driver_kind {
     DRIVER_GRAPH,
     DRIVER_NODE,
     DRIVER_EXEC,
-    DRIVER_LINK
+    DRIVER_LINK,
+    DRIVER_GENERIC /* memory without an address */
 } driver_kind;
 
 /* First member of everything a handle points to. `context` is NULL for objects of no context. */

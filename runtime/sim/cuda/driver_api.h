@@ -165,6 +165,28 @@ DRIVER_API CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, con
 DRIVER_API CUresult cuLinkComplete(CUlinkState state, void **image, size_t *size);
 DRIVER_API CUresult cuLinkDestroy(CUlinkState state);
 
+/* ---- driver_virtual.c ------------------------------------------------------------------------- */
+DRIVER_API CUresult cuMemGetAllocationGranularity(size_t *out,
+                                                  const driver_generic_properties *properties,
+                                                  int option);
+DRIVER_API CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
+                                const driver_generic_properties *properties,
+                                unsigned long long flags);
+DRIVER_API CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
+DRIVER_API CUresult cuMemGetAllocationPropertiesFromHandle(driver_generic_properties *out,
+                                                           CUmemGenericAllocationHandle handle);
+DRIVER_API CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t align,
+                                        CUdeviceptr wish, unsigned long long flags);
+DRIVER_API CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes);
+DRIVER_API CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
+                             CUmemGenericAllocationHandle handle, unsigned long long flags);
+DRIVER_API CUresult cuMemUnmap(CUdeviceptr address, size_t bytes);
+DRIVER_API CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const driver_access *list,
+                                   size_t count);
+DRIVER_API CUresult cuMemGetAccess(unsigned long long *flags, const driver_location *location,
+                                   CUdeviceptr address);
+DRIVER_API CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *out, void *address);
+
 /* ---- driver_pool.c --------------------------------------------------------------------------- */
 DRIVER_API CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal);
 DRIVER_API CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 typedef int CUdevice;
-typedef unsigned long long CUdeviceptr;
+typedef unsigned long long CUdeviceptr, CUmemGenericAllocationHandle;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
@@ -118,6 +118,14 @@ typedef struct driver_access { /* CUmemAccessDesc */
     driver_location location;
     int flags;
 } driver_access;
+
+typedef struct driver_generic_properties { /* CUmemAllocationProp */
+    int type;
+    int requestedHandleTypes;
+    driver_location location;
+    void *win32HandleMetaData;
+    unsigned char allocFlags[8];
+} driver_generic_properties;
 
 typedef struct driver_memory_op { /* CUstreamBatchMemOpParams */
     int operation;

@@ -132,24 +132,18 @@
     X(cuLogsDumpToMemory) \
     X(cuLogsRegisterCallback) \
     X(cuLogsUnregisterCallback) \
-    X(cuMemAddressFree) \
-    X(cuMemAddressReserve) \
     X(cuMemAlloc) \
     X(cuMemAllocHost) \
     X(cuMemAllocPitch) \
     X(cuMemBatchDecompressAsync) \
     X(cuMemBatchDecompressAsync_ptsz) \
-    X(cuMemCreate) \
     X(cuMemDiscardAndPrefetchBatchAsync) \
     X(cuMemDiscardAndPrefetchBatchAsync_ptsz) \
     X(cuMemDiscardBatchAsync) \
     X(cuMemDiscardBatchAsync_ptsz) \
     X(cuMemExportToShareableHandle) \
     X(cuMemFree) \
-    X(cuMemGetAccess) \
     X(cuMemGetAddressRange) \
-    X(cuMemGetAllocationGranularity) \
-    X(cuMemGetAllocationPropertiesFromHandle) \
     X(cuMemGetDefaultMemPool) \
     X(cuMemGetHandleForAddressRange) \
     X(cuMemGetInfo) \
@@ -157,7 +151,6 @@
     X(cuMemHostGetDevicePointer) \
     X(cuMemHostRegister) \
     X(cuMemImportFromShareableHandle) \
-    X(cuMemMap) \
     X(cuMemMapArrayAsync) \
     X(cuMemMapArrayAsync_ptsz) \
     X(cuMemPoolExportPointer) \
@@ -166,11 +159,7 @@
     X(cuMemPoolImportPointer) \
     X(cuMemPrefetchBatchAsync) \
     X(cuMemPrefetchBatchAsync_ptsz) \
-    X(cuMemRelease) \
-    X(cuMemRetainAllocationHandle) \
-    X(cuMemSetAccess) \
     X(cuMemSetMemPool) \
-    X(cuMemUnmap) \
     X(cuMemcpy2D) \
     X(cuMemcpy2DAsync) \
     X(cuMemcpy2DUnaligned) \

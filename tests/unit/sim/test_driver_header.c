@@ -143,6 +143,12 @@ SAME_FIELD(driver_location, CUmemLocation, type)
 SAME_FIELD(driver_location, CUmemLocation, id)
 SAME_SIZE(driver_access, CUmemAccessDesc)
 SAME_FIELD(driver_access, CUmemAccessDesc, flags)
+SAME_SIZE(driver_generic_properties, CUmemAllocationProp)
+SAME_FIELD(driver_generic_properties, CUmemAllocationProp, type)
+SAME_FIELD(driver_generic_properties, CUmemAllocationProp, requestedHandleTypes)
+SAME_FIELD(driver_generic_properties, CUmemAllocationProp, location)
+SAME_FIELD(driver_generic_properties, CUmemAllocationProp, win32HandleMetaData)
+SAME_FIELD(driver_generic_properties, CUmemAllocationProp, allocFlags)
 SAME_SIZE(driver_memory_op, CUstreamBatchMemOpParams)
 _Static_assert(offsetof(driver_memory_op, address) ==
                        offsetof(CUstreamBatchMemOpParams, waitValue.address) &&
