@@ -66,8 +66,9 @@ static run run_form(const zoo_form *form, const kcsim_options *options) {
     memcpy(kcsim_mem_host(made.machine, made.in, ZOO_BUFFER), zeros, ZOO_BUFFER);
     kcsim_mem_written(made.machine, made.in, ZOO_BUFFER);
     params.out = made.out;
+    if (form->reserved) assert_int_equal(kcsim_mem_reserve(made.machine, ZOO_BUFFER, 4096, &made.in), KCSIM_OK);
     params.in = made.in;
-    if (!form->no_map) write_map(form, made.in, params.map);
+    if (!form->no_map && !form->reserved) write_map(form, made.in, params.map);
     if (form->freed) assert_int_equal(kcsim_mem_free(made.machine, made.in), KCSIM_OK);
     kcsim_launch_config config = {.grid = {form->grid[0], form->grid[1], 1},
                                   .block = {form->block[0], form->block[1], 1},

@@ -32,7 +32,7 @@ typedef struct zoo_form {
     char arch[16], limits[120], top[600];
     char body[6000];
     unsigned grid[2], block[2], cluster, shared;
-    bool freed, no_map, deep, im2col; /* deep: the map has three dimensions */
+    bool freed, reserved, no_map, deep, im2col; /* deep: the map has three dimensions */
 } zoo_form;
 
 typedef struct zoo_case {
@@ -76,6 +76,7 @@ static inline void zoo_directive(zoo_form *form, const char *text) {
         size_t used = strlen(form->top);
         snprintf(form->top + used, sizeof form->top - used, "%.250s\n", text + 5);
     } else if (strcmp(text, "@freed") == 0) form->freed = true;
+    else if (strcmp(text, "@reserved") == 0) form->reserved = true;
     else if (strcmp(text, "@no_map") == 0) form->no_map = true;
     else if (strcmp(text, "@deep") == 0) form->deep = true;
     else if (strcmp(text, "@im2col") == 0) form->deep = form->im2col = true;
