@@ -76,6 +76,10 @@ typedef struct kcsim_warp {
     uint8_t tick;      /* how often some were in this round, from 1 */
     bool partly_met;   /* `known` counts: by lane, the last tick that it knows of each other lane */
     uint8_t known[KCSIM_LANES][KCSIM_LANES];
+    struct kcsim_lane_release { /* by clock: whose accesses of a round that release covers */
+        uint32_t time, round, lanes;
+    } releases[16];
+    struct kcsim_lane_release last_release;
     uint32_t quota;    /* registers a thread, as setmaxnreg left them */
 } kcsim_warp;
 
@@ -366,6 +370,7 @@ typedef struct kcsim_cluster {
         bool done, polling;
         uint64_t polled_at; /* changes of the whole cluster when it was found polling */
     } * turns;
+    bool lanes_release;          /* some warp had lanes that a release did not cover */
     bool gathering;              /* somebody is at the cluster's barrier */
     uint32_t *gathered, *passed; /* clocks: of this round's arrivals, of the last round's */
 } kcsim_cluster;
@@ -444,11 +449,14 @@ typedef struct kcsim_traces kcsim_traces;
 kcsim_traces *kcsim_traces_create(uint64_t shared_bytes);
 void kcsim_traces_destroy(kcsim_traces *traces);
 void kcsim_traces_start(kcsim_block *block); /* before its warps start */
-/* Records the lanes' accesses; those that nothing orders after another lane's, *other of the first.
- */
+/* Records the lanes' accesses; those that nothing orders after another lane's, *other of the first:
+ * warp * 32 + lane. Of other warps only what race.c takes for ordered by a release that another
+ * lane made. */
 uint32_t kcsim_traces_access(kcsim_traces *traces, const kcsim_warp *warp,
                              const uint64_t *addresses, uint32_t mask, uint32_t size,
                              kcsim_access_kind kind, uint32_t *other);
+/* These lanes release, at the warp's present clock: before whatever else the instruction does. */
+void kcsim_lanes_release(kcsim_warp *warp, uint32_t lanes);
 /* What these lanes did is ordered before what they will do; or what all lanes did. */
 void kcsim_lanes_meet(kcsim_warp *warp, uint32_t lanes);
 void kcsim_lanes_order(kcsim_warp *warp);

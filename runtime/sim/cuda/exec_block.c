@@ -199,6 +199,8 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     warp->wait.lanes = 0;
     warp->look.insn = NULL;
     kcsim_lanes_order(warp);
+    memset(warp->releases, 0, sizeof warp->releases);
+    memset(&warp->last_release, 0, sizeof warp->last_release);
     warp->quota = block->launch->quota;
 }
 

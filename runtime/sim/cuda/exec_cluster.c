@@ -58,7 +58,7 @@ void kcsim_cluster_start(kcsim_cluster *cluster, uint64_t number) {
     memset(cluster->gathered, 0, launch->clock_count * sizeof *cluster->gathered);
     memset(cluster->passed, 0, launch->clock_count * sizeof *cluster->passed);
     memset(cluster->turns, 0, cluster->count * sizeof *cluster->turns);
-    cluster->gathering = false;
+    cluster->gathering = cluster->lanes_release = false;
     cluster->random = launch->machine->options.seed ^ (number + 1) * 0x9e6c63d0876a9a47u;
     for (uint32_t rank = 0; rank < cluster->count; rank++) {
         uint32_t id[3] = {first[0] + rank % size[0], first[1] + rank / size[0] % size[1],
@@ -163,7 +163,7 @@ static void complete(kcsim_cluster *cluster) {
     uint32_t clocks = cluster->worker->launch->clock_count;
     kcsim_order_join(cluster->passed, cluster->gathered, clocks);
     memset(cluster->gathered, 0, clocks * sizeof *cluster->gathered);
-    cluster->gathering = false;
+    cluster->gathering = cluster->lanes_release = false;
     for (uint32_t i = 0; i < cluster->count; i++) {
         kcsim_block *block = &cluster->blocks[i];
         bool any = false;

@@ -234,7 +234,10 @@ void kcsim_do_mbarrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
         results.bad |= wanted & ~access.mask;
         each_object(&access, &results);
     }
-    if (releases(insn) && !insn->relaxed) kcsim_order_tick(warp);
+    if (releases(insn) && !insn->relaxed) {
+        kcsim_lanes_release(warp, mask);
+        kcsim_order_tick(warp);
+    }
     if (is_wait(insn)) {
         finish_wait(warp, insn, mask, &results);
         return;

@@ -63,6 +63,7 @@ void kcsim_flags_pass(kcsim_access *access) {
     /* Before its first fence a warp has nothing to tell by relaxed accesses. */
     bool tells = writes && (releases || warp->fenced[warp->id]);
     bool acquires = semantics == PTX_M_ACQUIRE || semantics == PTX_M_ACQ_REL;
+    if (writes && releases) kcsim_lanes_release(warp, access->mask);
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint64_t address = access->address[__builtin_ctz(rest)];
         if (!flags->index[address / 4] && !tells) continue;

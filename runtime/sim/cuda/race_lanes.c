@@ -10,6 +10,9 @@
  *     bar.warp.sync -1                round 8
  *     ld.shared [s + 31 - lane]       lane 28 reads s[3]: what is of round 7 is ordered
  *
+ * So with a release (an arrival, an atomic): another warp that acquires it knows what the lanes did
+ * that make it, and those that they have met; stores of the others are a race still.
+ *
  * A word remembers one warp's lanes in its current round. Where some of the lanes have met, a tick
  * tells the times within the round apart, and each lane knows the tick of the others that it has
  * heard of. What other warps did to the word is race.c's affair. */
@@ -19,6 +22,7 @@
 #include "runtime/sim/cuda/exec.h"
 
 #define LAST_TICK 0xffu
+#define RELEASES (sizeof((kcsim_warp *)0)->releases / sizeof(struct kcsim_lane_release))
 #define ROUNDS ((uint32_t)1 << 22)
 #define FLAG 16u /* of `written`: by atomics alone; of `read`: some of only a part of the word */
 
@@ -78,6 +82,54 @@ void kcsim_lanes_meet(kcsim_warp *warp, uint32_t lanes) {
     for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
         if (lanes >> lane & 1) memcpy(warp->known[lane], known, sizeof known);
     warp->tick++;
+}
+
+static uint32_t bytes_of(uint64_t address, uint32_t size) {
+    return size >= 4 ? 15 : ((1u << size) - 1) << (address & 3) & 15;
+}
+
+/* Lanes that released in this round before are covered, and those that these have met. */
+void kcsim_lanes_release(kcsim_warp *warp, uint32_t lanes) {
+    struct kcsim_lane_release *last = &warp->last_release;
+    uint32_t now = warp->time[warp->id], covered = lanes;
+    if (last->round == warp->round) covered |= last->lanes;
+    for (uint32_t i = 0; i < KCSIM_LANES * KCSIM_LANES && warp->partly_met; i++)
+        if (lanes >> i / KCSIM_LANES & 1 && warp->known[i / KCSIM_LANES][i % KCSIM_LANES])
+            covered |= 1u << i % KCSIM_LANES;
+    *last = (struct kcsim_lane_release){.time = now, .round = warp->round, .lanes = covered};
+    warp->releases[now % RELEASES] = *last;
+    if (warp->live & ~covered) warp->block->cluster->lanes_release = true;
+}
+
+/* Another warp's store that this one knows of by a release which does not cover the lane; -1: none.
+ */
+static int unreleased(const trace *at, const kcsim_warp *warp, uint32_t bytes) {
+    const kcsim_cluster *cluster = warp->block->cluster;
+    uint32_t id = at->round_and_warp & 1023, count = warp->block->warp_count;
+    if (!(at->written & bytes) || id == warp->id || at->written & FLAG) return -1;
+    if (id / count >= cluster->count) return -1;
+    const kcsim_warp *other = &cluster->blocks[id / count].warps[id % count];
+    const struct kcsim_lane_release *by = &other->releases[warp->time[id] % RELEASES];
+    if (by->time != warp->time[id] || by->round != at->round_and_warp >> 10) return -1;
+    if (at->writers & by->lanes) return -1; /* which stored the same */
+    return (int)(id * KCSIM_LANES) + __builtin_ctz(at->writers);
+}
+
+static uint32_t unreleased_lanes(const kcsim_traces *traces, const kcsim_warp *warp,
+                                 const uint64_t *addresses, uint32_t mask, uint32_t size,
+                                 uint32_t *other) {
+    uint32_t bad = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest), bytes = bytes_of(addresses[lane], size);
+        uint64_t last = (addresses[lane] + size - 1) / 4;
+        for (uint64_t i = addresses[lane] / 4; i <= last && i < traces->count; i++) {
+            int who = unreleased(&traces->words[i], warp, bytes);
+            if (who < 0) continue;
+            if (!bad) *other = (uint32_t)who;
+            bad |= 1u << lane;
+        }
+    }
+    return bad;
 }
 
 /* The first of `lanes` whose accesses up to `tick` this lane has not heard of; -1: none. */
@@ -140,10 +192,6 @@ static inline int read_word(trace *at, const kcsim_warp *warp, uint32_t lane, ui
     return other;
 }
 
-static uint32_t bytes_of(uint64_t address, uint32_t size) {
-    return size >= 4 ? 15 : ((1u << size) - 1) << (address & 3) & 15;
-}
-
 static uint32_t read_lanes(kcsim_traces *traces, const kcsim_warp *warp, const uint64_t *addresses,
                            uint32_t mask, uint32_t size, uint32_t *other) {
     uint32_t bad = 0;
@@ -185,7 +233,13 @@ uint32_t kcsim_traces_access(kcsim_traces *traces, const kcsim_warp *warp,
                              const uint64_t *addresses, uint32_t mask, uint32_t size,
                              kcsim_access_kind kind, uint32_t *other) {
     if (warp->round == ROUNDS - 1) return 0;
-    if (kind == KCSIM_ACCESS_READ) return read_lanes(traces, warp, addresses, mask, size, other);
-    bool atomic = kind == KCSIM_ACCESS_ATOMIC;
-    return write_lanes(traces, warp, addresses, mask, size, atomic, other);
+    uint32_t before = 0, whose = 0;
+    if (warp->block->cluster->lanes_release)
+        before = unreleased_lanes(traces, warp, addresses, mask, size, &whose);
+    uint32_t bad =
+        kind == KCSIM_ACCESS_READ
+            ? read_lanes(traces, warp, addresses, mask, size, other)
+            : write_lanes(traces, warp, addresses, mask, size, kind == KCSIM_ACCESS_ATOMIC, other);
+    *other = bad ? warp->id * KCSIM_LANES + *other : whose;
+    return bad ? bad : before;
 }
