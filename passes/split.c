@@ -249,8 +249,9 @@ static void follow(kc_pass_context *pass, kc_op *schedule, kc_value *product) {
 
 static bool split_product(kc_pass_context *pass, kc_op *func, kc_op *op, kc_op *schedule,
                           int64_t wish) {
-    kc_op *product = wish > 1 ? kc_split_product(pass, func, op, wish) : NULL;
-    if (product) follow(pass, schedule, kc_result(product, 0));
+    int64_t parts = wish ? wish : kc_split_worth(pass, op, schedule);
+    kc_op *product = parts > 1 ? kc_split_product(pass, func, op, parts) : NULL;
+    if (product && schedule) follow(pass, schedule, kc_result(product, 0));
     return product;
 }
 

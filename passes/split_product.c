@@ -4,6 +4,7 @@
 //
 // The parts are a batch dimension of one product, so nothing else has to know of them. They are summed in order: every run
 // gives the same bits.
+#include "passes/cost.h"
 #include "passes/split.h"
 #include "passes/tensor_build.h"
 
@@ -75,6 +76,31 @@ static int axis_of_k(const kc_op *op, int operand) {
     return rank - 2 + ((operand == 1) == transposed);
 }
 
+// Symbols are left alone: which sizes would gain is known at launch.
+int64_t kc_split_worth(kc_pass_context *pass, const kc_op *op, const kc_op *schedule) {
+    const kc_type *type = &kc_result(op, 0)->type;
+    kc_cost_choice wish = {0};
+    kc_cost_problem p = {.batch = 1, .elem = kc_operand(op, 0)->type.elem, .result = type->elem};
+    bool fixed = kc_expr_is_const(kc_operand(op, 0)->type.shape[axis_of_k(op, 0)], &p.k);
+    if (!pass->target || type->rank == KC_MAX_RANK) return 1;
+    for (int d = 0; d < type->rank; d++) {
+        int64_t extent;
+        fixed = fixed && kc_expr_is_const(type->shape[d], &extent);
+        if (fixed && d < type->rank - 2) p.batch *= extent;
+        else if (fixed) *(d == type->rank - 2 ? &p.m : &p.n) = extent;
+    }
+    if (!fixed || p.m == 0 || p.n == 0 || p.batch == 0) return 1;
+    p.cover[0] = kc_cost_cover(p.m), p.cover[1] = kc_cost_cover(p.n);
+    p.cover[2] = kc_cost_cover(p.k);
+    p.direct = kc_cost_direct(pass->target, kc_operand(op, 0)) &&
+               kc_cost_direct(pass->target, kc_operand(op, 1));
+    kc_cost_choose_unit(pass->target, &p, kc_attr_string(op, KC_ATTR_PRECISION, "ieee"));
+    if (schedule && kc_attr_get(schedule, KC_ATTR_UNIT))
+        p.unit = kc_attr_string(schedule, KC_ATTR_UNIT, "fma");
+    if (schedule) wish = kc_cost_wish(schedule, &p);
+    return kc_cost_parts(pass->target, &p, &wish);
+}
+
 kc_op *kc_split_product(kc_pass_context *pass, kc_op *func, kc_op *op, int64_t parts) {
     kc_type type = kc_result(op, 0)->type;
     int axes[2] = {axis_of_k(op, 0), axis_of_k(op, 1)}, rank = type.rank;
@@ -95,6 +121,7 @@ kc_op *kc_split_product(kc_pass_context *pass, kc_op *func, kc_op *op, int64_t p
     kc_value *product = kc_build_1(&s.build, KC_OP_MATMUL, type, 2, operands);
     for (int i = 0; i < op->n_attrs; i++)
         product->def->attrs[product->def->n_attrs++] = op->attrs[i];
+    kc_attr_set_int(product->def, KC_ATTR_SPLIT, parts);
     product->name = kc_result(op, 0)->name;
     int64_t axis = rank - 2;
     kc_value *sum = kc_tensor_reduce(&s.build, KC_OP_ADD, product, 1, &axis, 0);

@@ -5,7 +5,6 @@
 // two for a transposition.
 #include "passes/rows.h"
 #include "passes/tiler.h"
-#include "targets/mma.h"
 
 #include <string.h>
 
@@ -16,16 +15,10 @@ enum {
     ELEMENTS_A_MAP_THREAD = 32,
     LARGEST_WHOLE_ROW = 8192,
     ELEMENTS_A_ROW_THREAD = 16,
-    MOST_A_THREAD = 128,
     SECTOR_BYTES = 32,
     BYTES_OF_ROWS = 128,
     THREADS_OF_REPEATED_ROWS = 256,
     MOST_EXTENT = 16384,
-    MOST_REPETITIONS = 15,
-    MOST_PRODUCTS = 16384,
-    MOST_FRAGMENT = 32, // of a tensor-core instruction along k
-    FMA_DEPTH = 16,
-    ACCUMULATORS = 128, // that a thread holds on tensor cores
 };
 
 static int64_t power_of_two_at_least(int64_t n) {
@@ -44,7 +37,7 @@ static int64_t larger(int64_t a, int64_t b) {
 }
 
 // The tile that would cover the whole axis. A reduced axis that may be empty needs a mask, so it is tiled.
-static int64_t whole(const kc_tiler *t, int a) {
+int64_t kc_tiler_whole(const kc_tiler *t, int a) {
     const kc_expr *extent = t->axes[a].part ? t->axes[a].part : t->axes[a].extent;
     bool masked = t->axes[a].reduced && kc_expr_min_value(t->pool, extent) < 1;
     int64_t least = masked || t->axes[a].paired ? 2 : 1;
@@ -232,29 +225,30 @@ static int tiled_axes(const kc_tiler *t) {
 // Spreads `budget` elements over the axes of one kind, `first` first, then from the last one.
 static void spread(kc_tiler *t, int first, int64_t budget, bool reduced) {
     if (first >= 0 && t->axes[first].reduced == reduced) {
-        t->axes[first].tile = smaller(budget, whole(t, first));
+        t->axes[first].tile = smaller(budget, kc_tiler_whole(t, first));
         budget /= t->axes[first].tile;
     }
     for (int a = t->n_axes - 1; a >= 0 && budget > 1 && tiled_axes(t) < KC_LAYOUT_MAX_RANK; a--) {
         if (a == first || t->axes[a].reduced != reduced) continue;
-        t->axes[a].tile = smaller(budget, whole(t, a));
+        t->axes[a].tile = smaller(budget, kc_tiler_whole(t, a));
         budget /= t->axes[a].tile;
     }
 }
 
 // A thread holds a few rows of the same columns, and walks down them: what repeats along the rows is loaded once.
 static int tile_repeated(kc_tiler *t, int fast, int repeated, int64_t vector) {
-    t->axes[fast].tile = smaller(THREADS_OF_A_MAP * vector, whole(t, fast));
+    t->axes[fast].tile = smaller(THREADS_OF_A_MAP * vector, kc_tiler_whole(t, fast));
     int64_t a_thread = smaller(ROWS_OF_VECTORS * vector, 2 * ELEMENTS_A_MAP_THREAD);
     int64_t elements = t->axes[fast].tile;
     for (int a = t->n_axes - 1;
          a >= 0 && elements < THREADS_OF_A_MAP * vector && tiled_axes(t) < KC_LAYOUT_MAX_RANK - 1;
          a--) {
         if (a == fast || a == repeated) continue;
-        t->axes[a].tile = smaller(THREADS_OF_A_MAP * vector / elements, whole(t, a));
+        t->axes[a].tile = smaller(THREADS_OF_A_MAP * vector / elements, kc_tiler_whole(t, a));
         elements *= t->axes[a].tile;
     }
-    t->axes[repeated].tile = smaller(THREADS_OF_A_MAP * a_thread / elements, whole(t, repeated));
+    t->axes[repeated].tile =
+        smaller(THREADS_OF_A_MAP * a_thread / elements, kc_tiler_whole(t, repeated));
     int warps = schedule_warps(t, elements * t->axes[repeated].tile, a_thread);
     kc_tiler_walk(t, repeated, warps);
     return warps;
@@ -274,8 +268,8 @@ static int tile_map(kc_tiler *t) {
         return schedule_warps(t, elements, a_thread);
     }
     if (fast >= 0 && other >= 0) {
-        t->axes[fast].tile = smaller(64, whole(t, fast));
-        t->axes[other].tile = smaller(64, whole(t, other));
+        t->axes[fast].tile = smaller(64, kc_tiler_whole(t, fast));
+        t->axes[other].tile = smaller(64, kc_tiler_whole(t, other));
         return schedule_warps(t, t->axes[fast].tile * t->axes[other].tile, 16);
     }
     int repeated = fast >= 0 ? repeated_axis(&trace, fast) : NO_AXIS;
@@ -302,7 +296,8 @@ static int tile_repeated_rows(kc_tiler *t, int repeated, int64_t row, int64_t ve
                               THREADS_OF_REPEATED_ROWS);
     threads = larger(threads, row / ELEMENTS_A_ROW_THREAD);
     int64_t rows = smaller(larger(held * threads / row, 1), ROWS_OF_VECTORS);
-    t->axes[repeated].tile = smaller(rows * larger(threads * vector / row, 1), whole(t, repeated));
+    t->axes[repeated].tile =
+        smaller(rows * larger(threads * vector / row, 1), kc_tiler_whole(t, repeated));
     return schedule_warps(t, threads, 1);
 }
 
@@ -312,14 +307,14 @@ static int tile_rows(kc_tiler *t, int64_t vector, int repeated) {
     t->rows_whole = true;
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].reduced) {
-            int64_t extent = whole(t, a);
+            int64_t extent = kc_tiler_whole(t, a);
             if (extent > largest_whole_row(t) || row * extent > largest_whole_row(t))
                 t->rows_whole = false;
             else row *= extent;
         }
     if (t->rows_whole) {
         for (int a = 0; a < t->n_axes; a++)
-            if (t->axes[a].reduced) t->axes[a].tile = whole(t, a);
+            if (t->axes[a].reduced) t->axes[a].tile = kc_tiler_whole(t, a);
         if (repeated != NO_AXIS) return tile_repeated_rows(t, repeated, row, vector);
     } else {
         row =
@@ -337,11 +332,12 @@ static int tile_rows(kc_tiler *t, int64_t vector, int repeated) {
 // The fast axis is not reduced: lanes run along it, and each thread walks down its columns. Deep columns that are wanted
 // again are held whole, fewer at a time, as long as they fill the sectors of memory.
 static int tile_columns(kc_tiler *t, int fast, int least_bytes) {
-    int64_t columns = smaller(128, whole(t, fast)), depth = 1;
+    int64_t columns = smaller(128, kc_tiler_whole(t, fast)), depth = 1;
     t->rows_whole = true;
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].reduced)
-            depth = whole(t, a) > INT32_MAX / depth ? INT32_MAX : depth * whole(t, a);
+            depth =
+                kc_tiler_whole(t, a) > INT32_MAX / depth ? INT32_MAX : depth * kc_tiler_whole(t, a);
     if (kc_rows_needed_again(t->pool, t->pass->scratch, t->source, t->reduction))
         while (columns * least_bytes > SECTOR_BYTES && depth * columns > largest_whole_row(t) &&
                depth * SECTOR_BYTES <= largest_whole_row(t) * least_bytes)
@@ -363,92 +359,6 @@ static int tile_reduction(kc_tiler *t) {
                         : tile_rows(t, larger(1, 128 / trace.least_bits), repeated);
     if (repeated != NO_AXIS && t->rows_whole) kc_tiler_walk(t, repeated, warps);
     return warps;
-}
-
-// The axis of the last of these dimensions of the contraction that has more than one element, or -1. What lies between it
-// and the results may drop and add extents of 1.
-static int axis_of(const kc_tiler *t, unsigned dims) {
-    const kc_type *type = &kc_result(t->contraction, 0)->type;
-    int last = -1;
-    for (int d = 0, a = 0; d < type->rank; d++) {
-        if (kc_expr_is_one(type->shape[d])) continue;
-        while (kc_expr_is_one(t->axes[a].extent))
-            a++;
-        if (dims >> d & 1) last = a;
-        a++;
-    }
-    return last;
-}
-
-// The tensor-core instruction for a tile of this depth, or NULL.
-static const kc_mma *instruction_for(const kc_tiler *t, int64_t depth) {
-    const kc_op *op = t->contraction;
-    return kc_mma_find(t->pass->target, kc_operand(op, 0)->type.elem, kc_result(op, 0)->type.elem,
-                       kc_attr_string(op, KC_ATTR_PRECISION, "ieee"), depth);
-}
-
-// Fragments are whole: a tile on tensor cores is no smaller than one, whatever the matrices' extents.
-static const kc_mma *choose_unit(kc_tiler *t, int64_t *tile, bool fixed_depth) {
-    const char *wish = kc_attr_string(t->kernel, KC_ATTR_UNIT, NULL);
-    const kc_mma *row = NULL;
-    if (!wish || strcmp(wish, "tensor") == 0)
-        for (int64_t depth = tile[2]; !row && depth <= MOST_FRAGMENT; depth *= 2) {
-            row = instruction_for(t, depth);
-            if (row) tile[2] = depth;
-            if (fixed_depth) break;
-        }
-    if (row && (larger(tile[0], row->m) % row->m || larger(tile[1], row->n) % row->n)) row = NULL;
-    if (!row) return NULL;
-    tile[0] = larger(tile[0], row->m);
-    tile[1] = larger(tile[1], row->n);
-    return row;
-}
-
-static bool refuse_unit(kc_tiler *t, const int64_t *tile) {
-    const char *wish = kc_attr_string(t->kernel, KC_ATTR_UNIT, "fma");
-    if (strcmp(wish, "tensor") != 0) return false;
-    const kc_op *op = t->contraction;
-    kc_report(t->pass->diag, KC_ERROR, t->kernel->loc,
-              "schedule key 'unit': %s has no tensor-core instruction for %s operands with "
-              "precision \"%s\" and a tile of [%lld, %lld, %lld]; use unit: fma or another tile",
-              t->pass->target->arch->name, kc_dtype_name(kc_operand(op, 0)->type.elem),
-              kc_attr_string(op, KC_ATTR_PRECISION, "ieee"), (long long)tile[0], (long long)tile[1],
-              (long long)tile[2]);
-    return true;
-}
-
-// Tiles that nobody wished for: [m, n, bytes of k].
-static const int64_t fma_tile[3] = {64, 64, 0}, tensor_tile[3] = {128, 128, 64};
-
-static int tile_contraction(kc_tiler *t) {
-    const kc_contraction *map = kc_tiler_contraction(t->contraction);
-    const kc_type *result = &kc_result(t->contraction, 0)->type;
-    int m = axis_of(t, map->own(result, 0)), n = axis_of(t, map->own(result, 1)), k = t->n_axes - 1;
-    t->row_axis = m;
-    const kc_attr *wish = kc_attr_get(t->kernel, KC_ATTR_TILE);
-    int64_t bytes = kc_dtype_unit(kc_operand(t->contraction, 0)->type.elem), tile[3];
-    for (int i = 0; i < 3; i++)
-        tile[i] = wish ? wish->integers[i] : tensor_tile[i];
-    if (!wish) tile[2] /= bytes;
-    bool chunked = map->chunk && !wish;
-    if (chunked) tile[2] = map->chunk(t);
-    else tile[2] = smaller(tile[2], larger(whole(t, k), 1));
-    if (m >= 0) tile[0] = smaller(tile[0], larger(whole(t, m), 1));
-    if (n >= 0) tile[1] = smaller(tile[1], larger(whole(t, n), 1));
-    const kc_mma *row = m >= 0 && n >= 0 ? choose_unit(t, tile, chunked) : NULL;
-    if (!row && refuse_unit(t, tile)) return 0;
-    if (!row && !wish) {
-        tile[0] = smaller(tile[0], fma_tile[0]);
-        tile[1] = smaller(tile[1], fma_tile[1]);
-        if (!chunked) tile[2] = smaller(tile[2], FMA_DEPTH);
-    }
-    kc_attr_set_string(t->pass->module, t->kernel, KC_ATTR_UNIT, row ? "tensor" : "fma");
-    if (m >= 0) t->axes[m].tile = tile[0];
-    if (n >= 0) t->axes[n].tile = tile[1];
-    t->axes[k].tile = tile[2];
-    int64_t elements = (m >= 0 ? tile[0] : 1) * (n >= 0 ? tile[1] : 1);
-    return row ? schedule_warps(t, larger(elements, 32 * ACCUMULATORS), ACCUMULATORS)
-               : schedule_warps(t, larger(elements, 1024), 32);
 }
 
 // A thread writes elements of 4 bits in pairs: the axis that such an output runs along gets an even tile. Its extent is even,
@@ -476,49 +386,6 @@ static bool is_power_of_two(int64_t n) {
     return n > 0 && (n & (n - 1)) == 0;
 }
 
-static int64_t most_warps(const kc_tiler *t) {
-    return kc_attr_int(t->kernel, KC_ATTR_WARPS,
-                       t->pass->target->attributes.max_num_threads /
-                           t->pass->target->attributes.warp_size);
-}
-
-// The whole tile is held in registers, spread over the threads of a block.
-static bool fits_registers(kc_tiler *t, int64_t elements) {
-    int64_t warps = most_warps(t),
-            a_thread = elements / (warps * t->pass->target->attributes.warp_size);
-    if (a_thread <= MOST_A_THREAD) return true;
-    return refuse(t, kc_arena_printf(t->pass->scratch,
-                                     "%lld elements over %lld warps are %lld a thread; at most %d "
-                                     "fit its registers (a smaller tile or more warps)",
-                                     (long long)elements, (long long)warps, (long long)a_thread,
-                                     MOST_A_THREAD));
-}
-
-// A step of the loop is unrolled: its size decides how long compiling takes.
-static bool fits_unrolling(kc_tiler *t, const int64_t *tile) {
-    int64_t threads = most_warps(t) * t->pass->target->attributes.warp_size,
-            products = tile[0] * tile[1] / threads * tile[2];
-    if (products <= MOST_PRODUCTS) return true;
-    return refuse(t, kc_arena_printf(t->pass->scratch,
-                                     "a step of %lld products a thread is more than the %d that "
-                                     "are unrolled; a smaller k or more warps",
-                                     (long long)products, MOST_PRODUCTS));
-}
-
-static bool check_contraction_tile(kc_tiler *t, const kc_attr *tile) {
-    if (tile->count != 3) return refuse(t, "a matrix product takes three extents: [m, n, k]");
-    for (int i = 0; i < 3; i++)
-        if (tile->integers[i] < 1 || tile->integers[i] > MOST_EXTENT ||
-            tile->integers[i] / (tile->integers[i] & -tile->integers[i]) > MOST_REPETITIONS)
-            return refuse(
-                t, kc_arena_printf(
-                       t->pass->scratch,
-                       "extents are from 1 to %d, a power of two times an odd number up to %d",
-                       MOST_EXTENT, MOST_REPETITIONS));
-    return fits_registers(t, tile->integers[0] * tile->integers[1]) &&
-           fits_unrolling(t, tile->integers);
-}
-
 static bool check_map_tile(kc_tiler *t, const kc_attr *tile) {
     int64_t elements = 1;
     if (tile->count < 1 || tile->count > t->n_axes || tile->count > KC_LAYOUT_MAX_RANK)
@@ -534,7 +401,7 @@ static bool check_map_tile(kc_tiler *t, const kc_attr *tile) {
                                    MOST_EXTENT));
         elements *= tile->integers[i];
     }
-    return fits_registers(t, elements);
+    return kc_tiler_fits_registers(t, elements);
 }
 
 static bool check_tile(kc_tiler *t) {
@@ -542,7 +409,7 @@ static bool check_tile(kc_tiler *t) {
     if (!tile) return true;
     if (t->reduction)
         return refuse(t, "tiles of reductions are chosen by the compiler; leave the key out");
-    return t->contraction ? check_contraction_tile(t, tile) : check_map_tile(t, tile);
+    return t->contraction ? kc_tiler_check_blocks(t, tile) : check_map_tile(t, tile);
 }
 
 static bool check_pairs(kc_tiler *t) {
@@ -579,7 +446,7 @@ static void axes_of_output(kc_tiler *t) {
     const kc_contraction *map = kc_tiler_contraction(t->contraction);
     const kc_expr *parts = map->parts ? map->parts(t->contraction) : kc_expr_const(t->pool, 1);
     if (kc_expr_is_one(parts)) return;
-    kc_axis *row = &t->axes[axis_of(t, 1u << map->row)];
+    kc_axis *row = &t->axes[kc_tiler_axis_of(t, 1u << map->row)];
     row->parts = parts;
     row->part = kc_expr_binary(t->pool, KC_EXPR_FLOORDIV, row->extent, parts);
 }
@@ -591,9 +458,9 @@ bool kc_tiler_choose_axes(kc_tiler *t) {
     pair_axes(t);
     if (!check_tile(t)) return false;
     int warps = t->reduction     ? tile_reduction(t)
-                : t->contraction ? tile_contraction(t)
+                : t->contraction ? kc_tiler_choose_blocks(t)
                                  : tile_map(t);
-    if (!warps || !check_pairs(t)) return false;
+    if (warps == 0 || !check_pairs(t)) return false;
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].tile > 1 || (t->contraction && t->axes[a].reduced))
             t->axes[a].slot = t->rank++;

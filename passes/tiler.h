@@ -98,8 +98,17 @@ void kc_tiler_collapse(kc_tiler *);
 
 // ---- tile_axes.c: the iteration space, tile extents and warps of a kernel
 bool kc_tiler_choose_axes(kc_tiler *);
+int64_t kc_tiler_whole(const kc_tiler *, int axis); // the tile that would cover the axis
 int kc_tiler_plain_axes(const kc_tiler *, const kc_type *,
                         int *axes); // of a value whose dimensions are axes; its rank
+
+// ---- tile_blocks.c: the tile of a contraction
+int kc_tiler_choose_blocks(kc_tiler *); // sets the tiles of its axes; its warps. 0: an error was reported
+bool kc_tiler_check_blocks(kc_tiler *, const kc_attr *tile); // wishes of the schedule; false: an error was reported
+bool kc_tiler_fits_registers(kc_tiler *, int64_t elements);  // held at a time by a block, of any kernel
+// The axis of the last of these dimensions of the contraction that has more than one element, or -1. What lies between it
+// and the results may drop and add extents of 1.
+int kc_tiler_axis_of(const kc_tiler *, unsigned dims);
 
 // ---- tile_values.c: scalars, tiles and coordinates
 kc_value *kc_tiler_int(kc_tiler *, kc_dtype, int64_t);

@@ -179,8 +179,9 @@ static void write_schedule(writer *w, const kc_op *variant) {
         if (op->code != KC_OP_KERNEL) continue;
         kc_json_key(j, kc_attr_string(op, KC_ATTR_NAME, ""));
         kc_json_open(j, '{');
-        for (int i = 0; i < op->n_attrs; i++)
-            if (op->attrs[i].key != KC_ATTR_NAME && op->attrs[i].key != KC_ATTR_SHARED)
+        for (int i = 0; i < op->n_attrs; i++) // reasons are for `--explain`, which changes no byte
+            if (op->attrs[i].key != KC_ATTR_NAME && op->attrs[i].key != KC_ATTR_SHARED &&
+                op->attrs[i].key != KC_ATTR_REASON)
                 write_choice(j, &op->attrs[i]);
         kc_json_close(j, '}');
     }
@@ -246,14 +247,39 @@ static void explain_attr(FILE *out, const kc_attr *attr) {
     }
 }
 
+static bool said_before(const kc_op *kernel, const char *reason) {
+    const kc_op *here = kc_op_parent(kernel);
+    for (const kc_op *v = here->block->first; v != here; v = v->next) {
+        if (v->code != KC_OP_VARIANT) continue;
+        for (const kc_op *k = v->body->first; k; k = k->next)
+            if (k->code == KC_OP_KERNEL &&
+                strcmp(kc_attr_string(k, KC_ATTR_REASON, ""), reason) == 0)
+                return true;
+    }
+    return false;
+}
+
+// The reason of a kernel's schedule has a line a candidate; variants often share it.
+static void explain_reason(FILE *out, const kc_op *kernel) {
+    const char *reason = kc_attr_string(kernel, KC_ATTR_REASON, NULL);
+    if (!reason || said_before(kernel, reason)) return;
+    for (const char *line = reason; *line;) {
+        size_t length = strcspn(line, "\n");
+        fprintf(out, "      %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
 static void explain_kernel(FILE *out, const kc_op *kernel) {
     const kc_expr *grid = kc_attr_expr(kernel, KC_ATTR_GRID);
     fprintf(out, "    %s: grid ", kc_attr_string(kernel, KC_ATTR_NAME, "?"));
     if (grid) print_expr(out, kc_op_pool(kernel), grid);
     else fputc('1', out);
     for (int i = 0; i < kernel->n_attrs; i++)
-        if (kernel->attrs[i].key != KC_ATTR_NAME) explain_attr(out, &kernel->attrs[i]);
+        if (kernel->attrs[i].key != KC_ATTR_NAME && kernel->attrs[i].key != KC_ATTR_REASON)
+            explain_attr(out, &kernel->attrs[i]);
     fputc('\n', out);
+    explain_reason(out, kernel);
 }
 
 static void explain_variant(FILE *out, const kc_op *variant, int index) {

@@ -11,6 +11,11 @@
     .shared_memory_reserved = ((multiprocessor) - (block)) * 1024,                                 \
     .max_shared_memory = (block)*1024, .shared_memory_per_multiprocessor = (multiprocessor)*1024
 
+// Multiply-adds of mma a cycle and multiprocessor.
+#define CUDA_MMA(f16, tf32, f64, i8, f8)                                                           \
+    .mma_f16_per_cycle = (f16), .mma_tf32_per_cycle = (tf32), .mma_f64_per_cycle = (f64),          \
+    .mma_i8_per_cycle = (i8), .mma_f8_per_cycle = (f8)
+
 static const kc_target_arch archs[] = {
 #define ARCH(name_, portable_, example_, ...)                                                      \
     {.name = name_, .portable = portable_, .example = example_, .defaults = {__VA_ARGS__}},

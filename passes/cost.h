@@ -1,0 +1,73 @@
+// The cost model of contractions: which tile, warps and stages suit a product on a target, and why.
+//
+// A roofline of one block's step along k: products against the unit's rate, fragments against the bandwidth of shared
+// memory, conversions, instructions issued, tiles against the last cache; the longest of them limits. The step is repeated
+// over k, by as many blocks as are resident, in as many waves as the grid takes; memory as a whole limits from below.
+#ifndef KC_PASSES_COST_H
+#define KC_PASSES_COST_H
+
+#include "ir/ir.h"
+#include "targets/target.h"
+
+// What is multiplied: `batch` products of [m, k] and [k, n]. An extent that is not known is a likely one.
+typedef struct {
+    int64_t m, n, k, batch;
+    int64_t cover[3]; // a tile larger than this would be empty in part whatever the sizes
+    int64_t least[3]; // the smallest tile that the unit takes
+    kc_dtype elem, result;
+    bool direct;      // copies to shared memory pass no registers
+    const char *unit; // "fma" or "tensor"
+} kc_cost_problem;
+
+// How. In a wish 0 is left open.
+typedef struct {
+    int64_t tile[3]; // m, n, k
+    int64_t warps, stages;
+} kc_cost_choice;
+
+typedef enum {
+    KC_COST_MATH,
+    KC_COST_SHARED,
+    KC_COST_CONVERT,
+    KC_COST_ISSUE,
+    KC_COST_CACHE,
+    KC_COST_LATENCY,
+    KC_COST_MEMORY,
+    KC_COST_LIMITS
+} kc_cost_limit;
+
+typedef struct {
+    kc_cost_choice choice;
+    int64_t registers, shared; // of a thread, of a block
+    int64_t blocks;            // resident on a multiprocessor
+    int64_t programs;
+    int64_t group; // rows of tiles that programs go down in turn; 1: they go along rows
+    double waves, seconds;
+    kc_cost_limit limit;
+} kc_cost_plan;
+
+// Multiply-adds that a multiprocessor finishes in a cycle; 0: the unit does not take these elements.
+int64_t kc_cost_rate(const kc_target *, const char *unit, kc_dtype elem);
+// "tensor" where the target has an instruction for these types, and sets the smallest tile; else "fma".
+void kc_cost_choose_unit(const kc_target *, kc_cost_problem *, const char *precision);
+// Whether the elements of a factor reach shared memory as they lie in memory.
+bool kc_cost_direct(const kc_target *, const kc_value *factor);
+// The best plans first, at most `most` of those that fit and agree with the wish. Gives their number.
+int kc_cost_rank(const kc_target *, const kc_cost_problem *, const kc_cost_choice *wish,
+                 kc_cost_plan *best, int most);
+// Into how many parts of k the product is best cut, their sums being added up by a kernel of their own; 1: it stays whole.
+int64_t kc_cost_parts(const kc_target *, const kc_cost_problem *, const kc_cost_choice *wish);
+// Why a choice cannot be built: what it needs and the limit. NULL: it can.
+const char *kc_cost_misfit(kc_arena *, const kc_target *, const kc_cost_problem *,
+                           const kc_cost_choice *);
+// What a schedule entry, or the kernel that it was copied to, wishes.
+kc_cost_choice kc_cost_wish(const kc_op *, const kc_cost_problem *);
+int64_t kc_cost_cover(int64_t extent); // the least power of two that is no less
+// The extent of a dimension as the model takes it.
+int64_t kc_cost_likely(kc_expr_pool *, const kc_expr *);
+
+// For people: the work, the machine's peaks, then a line a plan.
+const char *kc_cost_text(kc_arena *, const kc_target *, const kc_cost_problem *,
+                         const kc_cost_plan *, int n);
+
+#endif
