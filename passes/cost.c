@@ -6,7 +6,7 @@
 enum {
     LIKELY = 4096,        // of a symbol that may be larger
     MEMORY_LATENCY = 700, // cycles from a load to its value
-    STEP_CYCLES = 20,     // of the loop's own instructions
+    STEP_CYCLES = 40,     // of the loop's own instructions
     BARRIER_CYCLES = 100, // that one block alone waits in a step
     START_CYCLES = 1000,  // before the first products, with the last stores
     CACHE_BYTES = 32,     // of the last cache, a cycle and multiprocessor
@@ -14,7 +14,8 @@ enum {
     CONVERSIONS = 64,     // a cycle and multiprocessor
     SCHEDULERS = 4,       // warp instructions a cycle
     FETCH_BYTES = 16,     // of an access to shared memory
-    OTHER_REGISTERS = 24, // addresses, counters
+    OTHER_REGISTERS = 16, // addresses, counters
+    LOAD_REGISTERS = 8,   // those of loads that pass registers
     GRANULE = 8,          // in which registers are given out
     MOST_FRAGMENT = 32,   // elements of an instruction along k
     GROUP = 8,            // rows of tiles
@@ -23,9 +24,10 @@ enum {
     EVEN_PART = 32,
 };
 
-static const double KERNEL_SECONDS = 3e-6, // that another kernel takes at least
-    WORTH_PARTS = 0.85,                    // of the time of the whole
-    BETTER = 0.97,                         // than fewer parts
+static const double NOT_HIDDEN = 0.1, // of what goes on beside what limits
+    KERNEL_SECONDS = 3e-6,            // that another kernel takes at least
+    WORTH_PARTS = 0.85,               // of the time of the whole
+    BETTER = 0.97,                    // than fewer parts
     UNEVEN = 1.1;
 
 // What is tried for a unit.
@@ -38,7 +40,7 @@ typedef struct {
 
 static const search searches[] = {
     {"fma", {128, 64, 32, 16}, {256, 128, 64, 32}, {4, 3, 2}, 64, 512},
-    {"tensor", {256, 128, 64, 32, 16}, {128, 64, 32}, {4, 3, 2}, 128, 1 << 20},
+    {"tensor", {256, 128, 64, 32, 16}, {128, 64, 32}, {4, 3, 2}, 128, 2048},
 };
 
 static const int64_t warps_tried[] = {16, 8, 4, 2, 1};
@@ -172,7 +174,8 @@ static int64_t accumulators(const kc_target *t, const kc_cost_problem *p, const 
 // What passes through registers on its way to shared memory.
 static int64_t staged(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
     if (p->direct) return 0;
-    return words(divided((c->tile[0] + c->tile[1]) * c->tile[2], threads_of(t, c)), p->elem);
+    int64_t elements = divided((c->tile[0] + c->tile[1]) * c->tile[2], threads_of(t, c));
+    return p->vectors ? words(elements, p->elem) : larger(words(elements, p->elem), elements);
 }
 
 // Registers that a block of so many threads leaves each of them.
@@ -187,7 +190,8 @@ static int64_t registers_of(const kc_target *t, const kc_cost_problem *p, const 
             steps = is_tensor(p) ? 2 * FETCH_BYTES / bytes : smaller(FETCH_BYTES / bytes, 8),
             fetches = smaller(larger(c->tile[2] / steps, 1), 2);
     int64_t held = fetches * (int64_t)(fetched(t, p, c) * (double)(steps * bytes) / 4);
-    return accumulators(t, p, c) + held + staged(t, p, c) + OTHER_REGISTERS;
+    int64_t loads = p->direct ? 0 : p->vectors ? LOAD_REGISTERS : 2 * LOAD_REGISTERS;
+    return accumulators(t, p, c) + held + staged(t, p, c) + loads + OTHER_REGISTERS;
 }
 
 static int64_t shared_of(const kc_cost_problem *p, const kc_cost_choice *c) {
@@ -196,7 +200,7 @@ static int64_t shared_of(const kc_cost_problem *p, const kc_cost_choice *c) {
 
 const char *kc_cost_misfit(kc_arena *arena, const kc_target *t, const kc_cost_problem *p,
                            const kc_cost_choice *c) {
-    int64_t needed = accumulators(t, p, c) + staged(t, p, c) + OTHER_REGISTERS / 2,
+    int64_t needed = accumulators(t, p, c) + staged(t, p, c) + OTHER_REGISTERS,
             most = most_registers(t, c), shared = shared_of(p, c);
     if (needed > most)
         return kc_arena_printf(
@@ -283,11 +287,14 @@ static double wave_cycles(const kc_cost_problem *p, const kc_cost_choice *c, int
 }
 
 static void predict_time(const kc_target *t, const kc_cost_problem *p, kc_cost_plan *plan) {
-    double cycles[KC_COST_LIMITS] = {0}, step = 0;
+    double cycles[KC_COST_LIMITS] = {0}, step = 0, sum = 0;
     int64_t machine = t->attributes.multiprocessors, at_once = machine * plan->blocks;
     step_cycles(t, p, &plan->choice, cycles);
-    for (int i = 0; i < KC_COST_LIMITS; i++)
+    for (int i = 0; i < KC_COST_LIMITS; i++) {
+        sum += cycles[i];
         if (cycles[i] > step) step = cycles[i], plan->limit = (kc_cost_limit)i;
+    }
+    step += NOT_HIDDEN * (sum - step);
     int64_t rest = plan->programs % at_once;
     double total =
         (double)(plan->programs / at_once) * wave_cycles(p, &plan->choice, plan->blocks, step);
@@ -349,10 +356,11 @@ static void insert(ranking *r, const kc_cost_plan *plan) {
 static bool sensible(const ranking *r, const kc_cost_choice *c, const kc_cost_choice *wish) {
     int64_t threads = threads_of(r->target, c), all = c->tile[0] * c->tile[1],
             elements = divided(all, threads);
-    if (!wish->warps && (elements > r->search->most_elements || (elements < 8 && c->warps > 1)))
+    int64_t halves = r->problem->vectors ? 1 : 2; // loads of single elements take compile time, too
+    if (!wish->warps &&
+        (elements * halves > r->search->most_elements || (elements < 8 && c->warps > 1)))
         return false;
-    return wish->tile[2] || elements * c->tile[2] <= r->search->most_products ||
-           c->tile[2] <= FETCH_BYTES;
+    return wish->tile[2] || elements * c->tile[2] * halves <= r->search->most_products;
 }
 
 static void consider(ranking *r, kc_cost_choice c, const kc_cost_choice *wish) {

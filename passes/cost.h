@@ -15,6 +15,7 @@ typedef struct {
     int64_t cover[3]; // a tile larger than this would be empty in part whatever the sizes
     int64_t least[3]; // the smallest tile that the unit takes
     kc_dtype elem, result;
+    bool vectors;     // loads are as wide as the target's; else an element each, in a register of its own
     bool direct;      // copies to shared memory pass no registers
     const char *unit; // "fma" or "tensor"
 } kc_cost_problem;

@@ -63,13 +63,16 @@ static const char *precision_of(const kc_tiler *t) {
     return kc_attr_string(t->contraction, KC_ATTR_PRECISION, "ieee");
 }
 
+static bool is_aligned(const kc_tiler *t) {
+    return kc_attr_get(kc_op_parent(t->kernel), KC_ATTR_ALIGNED) != NULL;
+}
+
 // Copies that bypass registers move four bytes at least: elements of less take pointers that are known to be aligned.
 static bool is_direct(const kc_tiler *t) {
-    bool aligned = kc_attr_get(kc_op_parent(t->kernel), KC_ATTR_ALIGNED) != NULL;
     for (int i = 0; i < 2; i++) {
         const kc_value *factor = kc_operand(t->contraction, i);
         if (!kc_cost_direct(t->pass->target, factor)) return false;
-        if (!aligned && kc_dtype_unit(factor->type.elem) < 4) return false;
+        if (!is_aligned(t) && kc_dtype_unit(factor->type.elem) < 4) return false;
     }
     return true;
 }
@@ -81,6 +84,7 @@ static kc_cost_problem problem_of(const kc_tiler *t, const int axes[3]) {
                          .batch = 1,
                          .elem = multiplied(t),
                          .result = kc_result(t->contraction, 0)->type.elem,
+                         .vectors = is_aligned(t),
                          .direct = is_direct(t)};
     for (int a = 0; a < t->n_axes; a++) {
         const kc_axis *axis = &t->axes[a];
