@@ -121,10 +121,13 @@ static void store_masked(kc_emit *e, LLVMValueRef pointer, LLVMValueRef mask, LL
 // 16 bytes stay out of the first cache. Of the bytes copied, those beyond the size given are zeros.
 static void async_copy(kc_emit *e, LLVMValueRef shared, LLVMValueRef global, int bytes,
                        LLVMValueRef mask) {
+    static const char *const names[3][2] = {
+        {"llvm.nvvm.cp.async.ca.shared.global.4", "llvm.nvvm.cp.async.ca.shared.global.4.s"},
+        {"llvm.nvvm.cp.async.ca.shared.global.8", "llvm.nvvm.cp.async.ca.shared.global.8.s"},
+        {"llvm.nvvm.cp.async.cg.shared.global.16", "llvm.nvvm.cp.async.cg.shared.global.16.s"},
+    };
     LLVMValueRef args[3] = {shared, global};
-    const char *name =
-        kc_arena_printf(e->arena, "llvm.nvvm.cp.async.%s.shared.global.%d%s",
-                        bytes == 16 ? "cg" : "ca", bytes, mask ? ".s" : "");
+    const char *name = names[bytes / 8][mask != NULL];
     if (mask)
         args[2] = LLVMBuildSelect(e->builder, mask, kc_emit_i32(e, bytes), kc_emit_i32(e, 0), "");
     kc_emit_intrinsic(e, name, 0, NULL, mask ? 3 : 2, args);
