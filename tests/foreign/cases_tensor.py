@@ -234,6 +234,20 @@ wgmma_one("wgmma_bf16", eighths(16, bf16), eighths(16, bf16), f32, lambda a, b: 
 wgmma_one("wgmma_e5m2e4m3", minifloat(5, 2, 15), minifloat(4, 3, 7), f32)
 
 
+def wgmma_sparse(name, numbers, store, out, k):
+    def make(r):
+        a, b = numbers(r, (64, k // 2)), numbers(r, (8, k))
+        full, meta = spread(r, a, 2)
+        return [Launch(name, 1, 128, [Out((full @ b.T).astype(out)), In(store(a)), In(store(b)), In(meta)])]
+
+    make.__name__ = name
+    case("wgmma", ["sm_90a"])(make)
+
+
+wgmma_sparse("wgmma_sparse_f16", small, half, f32, 32)
+wgmma_sparse("wgmma_sparse_s8", s8, byte, i32, 64)
+
+
 # ---- tma.cu
 
 
@@ -260,3 +274,66 @@ def tma_group(r):
         want[b, :rows, :56] = x[b, :rows, :56]
     other = np.zeros((8, 64), np.float16)
     return [Launch("tma_group", 3, 32, [Map(In(other), (8, 64), 0), In(x), Out(start=np.zeros((3, 128), np.uint8), check=lambda got: ""), Out(want)])]
+
+
+# ---- sparse.cu: A has two of four elements (or pairs), or one of two; `indices` says which
+
+
+ORDERED, ANY_ORDER, OF_TWO = [4, 8, 9, 12, 13, 14], [4, 8, 9, 12, 13, 14, 1, 2, 6, 3, 7, 11], [4, 14]
+
+
+def spread(r, a, sections, unit=1, chosen=ORDERED):
+    """A of full width, and its metadata: a word a row and section. unit: elements that go together."""
+    rows, k = a.shape[0], 2 * a.shape[1]
+    chunk = 2 if chosen is OF_TWO else 4 * unit
+    indices, full = r.choice(chosen, (rows, k // chunk)), np.zeros((rows, k))
+    for row, c in np.ndindex(indices.shape):
+        bits = int(indices[row, c])
+        for n, place in enumerate([bits == 14] if chosen is OF_TWO else [bits & 3, bits >> 2]):
+            to, stored = c * chunk + place * unit, c * chunk // 2 + n * unit
+            full[row, to:to + unit] = a[row, stored:stored + unit]
+    words = indices.reshape(rows, sections, -1) << 4 * np.arange(k // chunk // sections)
+    return full, words.sum(2).astype(np.uint32)
+
+
+def sparse(name, k, numbers, store, out, sections, **how):
+    """numbers(r, shape) are those of the type."""
+    def make(r):
+        a, b = numbers(r, (16, k // 2)), numbers(r, (8, k))
+        full, meta = spread(r, a, sections, **how)
+        return [Launch(name, 1, 32, [In(store(a)), In(store(b)), In(meta), Out((full @ b.T + start_of(16)).astype(out))])]
+
+    make.__name__ = name
+    case("sparse")(make)
+
+
+sparse("sparse_f16_k16_0", 16, small, half, f32, 1)
+sparse("sparse_f16_k16_1", 16, small, half, f32, 1, chosen=ANY_ORDER)
+sparse("sparse_f16_k16_2", 16, small, half, f32, 1)
+sparse("sparse_bf16_k16_3", 16, small, bf16, f32, 1)
+sparse("sparse_f16_k32_0", 32, small, half, f32, 2)
+sparse("sparse_f16_k32_1", 32, small, half, f32, 2)
+sparse("sparse_tf32_k8_2", 8, small, single, f32, 1, chosen=OF_TWO)
+sparse("sparse_tf32_k16_1", 16, small, single, f32, 2, chosen=OF_TWO)
+sparse("sparse_s8_k32_0", 32, s8, byte, i32, 1)
+sparse("sparse_s8_k32_1", 32, s8, byte, i32, 1)
+sparse("sparse_u8_k64_0", 64, u8, byte, i32, 2)
+sparse("sparse_s4_k64_1", 64, s4, nibbles, i32, 1, unit=2)
+sparse("sparse_s4_k128_0", 128, s4, nibbles, i32, 2, unit=2)
+sparse("sparse_e4m3_k64_0", 64, quarters, e4m3, f32, 2)
+
+
+def quads(name, rows_a, rows_b):
+    def make(r):
+        a, b = small(r, (4, 8, 4)), small(r, (4, 8, 4))
+        lie = lambda x, rows: (x if rows else x.transpose(0, 2, 1)).astype(f16)
+        return [Launch(name, 1, 32, [In(lie(a, rows_a)), In(lie(b, rows_b)), Out((a @ b.transpose(0, 2, 1)).astype(f32))])]
+
+    make.__name__ = name
+    case("sparse")(make)
+
+
+quads("quads_row_col", True, True)
+quads("quads_col_row", False, False)
+quads("quads_row_row", True, False)
+quads("quads_col_col", False, True)

@@ -161,3 +161,29 @@ ONE(b1, "k256.s32.b1.b1.and.popc", "r", int, "")
 ONE(tf32, "k8.f32.tf32.tf32", "f", float, ", 1, 1")
 ONE(bf16, "k16.f32.bf16.bf16", "f", float, ", 1, -1, 0, 0")
 ONE(e5m2e4m3, "k32.f32.e5m2.e4m3", "f", float, ", 1, 1")
+
+// A sparse: 32 bytes of it are 64 bytes of K. meta[64][2]: four bits a chunk of half of K. f16: two threads of four hold rows g
+// and g + 8 of a half each; s8: all four, one row and half each.
+#define SPARSE(name, type, constraint, word, tail, SMALL)                                                               \
+    extern "C" __global__ void wgmma_sparse_##name(word *out, const uint4 *a, const uint4 *b, const uint32_t *meta) {   \
+        __shared__ alignas(128) unsigned char sa[64 * 32], sb[8 * 64];                                                  \
+        *(uint4 *)(sa + along_k<0, 64>(threadIdx.x / 2, threadIdx.x % 2)) = a[threadIdx.x];                             \
+        if (threadIdx.x < 32) *(uint4 *)(sb + along_k<0, 8>(threadIdx.x / 4, threadIdx.x % 4)) = b[threadIdx.x];        \
+        asm volatile("fence.proxy.async;" ::: "memory");                                                                \
+        __syncthreads();                                                                                                \
+        int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;                                     \
+        const uint32_t *rows = meta + (16 * warp + g) * 2;                                                              \
+        uint32_t e = SMALL ? rows[t % 2 * 16 + t / 2] : rows[t % 2] | rows[16 + t % 2] << 16;                           \
+        word d[4] = {0, 0, 0, 0};                                                                                       \
+        uint32_t held[1] = {e};                                                                                         \
+        hold(d), hold(held);                                                                                            \
+        fence();                                                                                                        \
+        asm volatile("wgmma.mma_async.sp.sync.aligned.m64n8" type " {%0,%1,%2,%3}, %4, %5, %6, 0, 1" tail ";"           \
+                     : "+" constraint(d[0]), "+" constraint(d[1]), "+" constraint(d[2]), "+" constraint(d[3])           \
+                     : "l"(descriptor(sa, 1024, 128, 0)), "l"(descriptor(sb, 128, 128, 0)), "r"(held[0]));              \
+        commit();                                                                                                       \
+        wait<0>();                                                                                                      \
+        for (int i = 0; i < 4; i++) out[(16 * warp + g + i / 2 * 8) * 8 + 2 * t + i % 2] = d[i];                        \
+    }
+SPARSE(f16, "k32.f32.f16.f16", "f", float, ", 1, 1, 0, 0", false)
+SPARSE(s8, "k64.s32.s8.s8", "r", int, "", true)
