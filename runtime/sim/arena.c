@@ -9,6 +9,7 @@
 struct kcsim_arena_chunk {
     struct kcsim_arena_chunk *next;
     char *at, *end;
+    void *adopted;
 };
 
 static struct kcsim_arena_chunk *add_chunk(kcsim_arena *arena, size_t payload) {
@@ -46,6 +47,20 @@ void *kcsim_arena_alloc(kcsim_arena *arena, size_t bytes) {
     return chunk ? take(chunk, bytes, align) : NULL;
 }
 
+int kcsim_arena_adopt(kcsim_arena *arena, void *block) {
+    struct kcsim_arena_chunk *chunk = calloc(1, sizeof *chunk);
+    if (!chunk) return 0;
+    chunk->adopted = block;
+    chunk->next = arena->chunks;
+    if (arena->chunks) {
+        chunk->next = arena->chunks->next;
+        arena->chunks->next = chunk;
+    } else {
+        arena->chunks = chunk;
+    }
+    return 1;
+}
+
 char *kcsim_arena_text(kcsim_arena *arena, const char *text, size_t length) {
     char *copy = kcsim_arena_alloc(arena, length + 1);
     if (copy) memcpy(copy, text, length);
@@ -55,6 +70,7 @@ char *kcsim_arena_text(kcsim_arena *arena, const char *text, size_t length) {
 void kcsim_arena_free(kcsim_arena *arena) {
     while (arena->chunks) {
         struct kcsim_arena_chunk *next = arena->chunks->next;
+        free(arena->chunks->adopted);
         free(arena->chunks);
         arena->chunks = next;
     }

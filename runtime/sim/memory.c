@@ -177,7 +177,8 @@ static bool map_twice(kcsim_memory *memory, uint64_t address, uint64_t bytes) {
     int access = PROT_READ | PROT_WRITE;
     void *there = MAP_FAILED, *inside = MAP_FAILED;
     if (ftruncate(file, (off_t)bytes) == 0)
-        there = mmap(device_page(address), bytes, access, MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
+        there =
+            mmap(device_page(address), bytes, access, MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
     if (there == device_page(address))
         inside = mmap(memory->host + (address - memory->base), bytes, access,
                       MAP_SHARED | MAP_FIXED, file, 0);

@@ -2,7 +2,7 @@
  *
  * A bulk copy is made when it is issued; what is late is the permission to touch its bytes:
  *
- *     into shared memory    until the reader has waited for the mbarrier's phase       kcsim_flights
+ *     into shared memory    until the reader has waited for the mbarrier's phase      kcsim_flights
  *     out of shared memory  until the thread's wait_group, for who writes there again  kcsim_copies
  *
  * And it goes by the asynchronous proxy: what ordinary stores wrote it may see only behind a

@@ -45,17 +45,17 @@ typedef enum kcsim_kind {
     KCSIM_DO_STORE,
     KCSIM_DO_ATOMIC,
     KCSIM_DO_COPY_ASYNC,
-    KCSIM_DO_BULK, /* fn.bulk */
-    KCSIM_DO_MAP_FIELD, /* tensormap.replace: mode's field, number `target`, becomes b */
-    KCSIM_DO_MAP_COPY,  /* of a map at b in shared memory to a in global memory */
-    KCSIM_DO_MAP_FENCE, /* extend: acquires the map at a; else releases */
+    KCSIM_DO_BULK,       /* fn.bulk */
+    KCSIM_DO_MAP_FIELD,  /* tensormap.replace: mode's field, number `target`, becomes b */
+    KCSIM_DO_MAP_COPY,   /* of a map at b in shared memory to a in global memory */
+    KCSIM_DO_MAP_FENCE,  /* extend: acquires the map at a; else releases */
     KCSIM_DO_COPY_GROUP, /* commit and wait; imm: groups that may stay in flight */
     KCSIM_DO_NOTHING,
     KCSIM_DO_BRANCH,
     KCSIM_DO_BRANCH_INDEX,
     KCSIM_DO_EXIT,
     KCSIM_DO_TRAP,
-    KCSIM_DO_SYSTEM, /* mode: kcsim_system_call; list: where arguments lie; imm: the result, or -1 */
+    KCSIM_DO_SYSTEM, /* mode: kcsim_system_call; list: where arguments lie; imm: the result or -1 */
     KCSIM_DO_BARRIER,
     KCSIM_DO_CLUSTER_BARRIER, /* mode: KCSIM_BARRIER_ARRIVE, or SYNC for the wait */
     KCSIM_DO_REGISTERS,       /* setmaxnreg: imm registers; extend: more of them */

@@ -244,10 +244,8 @@ static bool decode_statement(kcsim_decoder *decoder, const ptx_statement *statem
 }
 
 static bool keep_statements(kcsim_decoder *decoder, kcsim_flat *flat) {
-    ptx_statement *kept = kcsim_arena_alloc(&decoder->module->arena, flat->count * sizeof *kept);
-    if (!kept) return false;
-    memcpy(kept, flat->statements, flat->count * sizeof *kept);
-    free(flat->statements);
+    ptx_statement *kept = flat->statements;
+    if (!kcsim_arena_adopt(&decoder->module->arena, kept)) return false;
     flat->statements = NULL;
     decoder->code->insns =
         kcsim_arena_alloc(&decoder->module->arena, flat->count * sizeof *decoder->code->insns);

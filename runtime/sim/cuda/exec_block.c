@@ -124,9 +124,9 @@ bool kcsim_block_create(kcsim_block *block, kcsim_cluster *cluster, uint32_t ran
     if (code->arrives)
         block->arrivals =
             calloc((size_t)KCSIM_BARRIERS * launch->clock_count, sizeof *block->arrivals);
-    if (!block->clocks || (code->arrives && !block->arrivals) || !create_checks(block) || !block->warps || !block->registers ||
-        !block->full || (launch->track && !block->defined) || !block->shared ||
-        !block->shared_defined || !block->local || !block->local_defined) {
+    if (!block->clocks || (code->arrives && !block->arrivals) || !create_checks(block) ||
+        !block->warps || !block->registers || !block->full || (launch->track && !block->defined) ||
+        !block->shared || !block->shared_defined || !block->local || !block->local_defined) {
         kcsim_block_destroy(block);
         return false;
     }

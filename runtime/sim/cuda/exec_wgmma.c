@@ -103,7 +103,8 @@ static matrix open_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mas
     if (at.start + at.plan->end > end) tell_outside(&at);
     for (uint32_t i = 0; i < at.plan->run_count; i++) {
         uint32_t from = at.start + at.plan->runs[i].at, size = at.plan->runs[i].size;
-        if (from < end) note_run(&at, from, size < end - from ? size : (end - from) / PIECE * PIECE);
+        if (from < end)
+            note_run(&at, from, size < end - from ? size : (end - from) / PIECE * PIECE);
     }
     return at;
 }
@@ -250,8 +251,9 @@ static void take_section(kcsim_tile *to, const kcsim_tile *all, const kcsim_warp
 }
 
 /* B[0] and b[1] times the two sections; the sum goes from one to the other. */
-static void multiply_sections(kcsim_tile tiles[2], const matrix b[2], const kcsim_pattern patterns[2],
-                              const struct kcsim_wgmma_form *form, uint32_t first) {
+static void multiply_sections(kcsim_tile tiles[2], const matrix b[2],
+                              const kcsim_pattern patterns[2], const struct kcsim_wgmma_form *form,
+                              uint32_t first) {
     take_columns(&b[0], &tiles[0], form->b, first);
     kcsim_sparse_multiply(&tiles[0], &patterns[0], form->k);
     memcpy(tiles[1].sum, tiles[0].sum, sizeof tiles[1].sum);

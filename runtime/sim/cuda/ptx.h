@@ -47,14 +47,14 @@ extern const ptx_type_info ptx_types[PTX_TYPE_COUNT];
     X(FTZ)                                                                                         \
     X(SAT)                                                                                         \
     X(RELU)                                                                                        \
-    X(APPROX) X(HALF) X(CC) X(NANMODE) X(XORSIGN) X(ABSMODE) X(NOFTZ) X(COMPARE) X(BOOL) X(SPACE)  \
-        X(TO) X(SEMANTICS) X(SCOPE) X(CACHE) X(NC) X(EVICT) X(EVICT2) X(L2HINT) X(L2PREFETCH)      \
-            X(LEVEL) X(VECTOR) X(ATOMIC) X(UNI) X(ALIGNED) X(SHUFFLE) X(VOTE) X(DIRECTION) X(WRAP) \
+    X(APPROX)                                                                                      \
+    X(HALF) X(CC) X(NANMODE) X(XORSIGN) X(ABSMODE) X(NOFTZ) X(COMPARE) X(BOOL) X(SPACE) X(TO)      \
+        X(SEMANTICS) X(SCOPE) X(CACHE) X(NC) X(EVICT) X(EVICT2) X(L2HINT) X(L2PREFETCH) X(LEVEL)   \
+            X(VECTOR) X(ATOMIC) X(UNI) X(ALIGNED) X(SHUFFLE) X(VOTE) X(DIRECTION) X(WRAP)          \
                 X(PERMUTE) X(SHIFTAMT) X(TEST) X(SHAPE) X(MATRICES) X(TRANS) X(LAYOUT_A)           \
-                    X(LAYOUT_B) X(PROXY) X(RESTRICT) X(POPC) X(TILE) X(KIND) X(FROM)       \
-                        X(COMPLETION) X(MULTICAST) X(DIMENSIONS) X(TILE_MODE) X(READ)               \
-                            X(UNPACKED) X(PACKING) X(BLOCK_SCALE) X(SCALE_VEC)                  \
-                                X(MAP_FIELD) X(MAP_SIZE) X(SYNC)
+                    X(LAYOUT_B) X(PROXY) X(RESTRICT) X(POPC) X(TILE) X(KIND) X(FROM) X(COMPLETION) \
+                        X(MULTICAST) X(DIMENSIONS) X(TILE_MODE) X(READ) X(UNPACKED) X(PACKING)     \
+                            X(BLOCK_SCALE) X(SCALE_VEC) X(MAP_FIELD) X(MAP_SIZE) X(SYNC)
 
 typedef enum ptx_group {
 #define X(name) PTX_GROUP_##name,
@@ -261,15 +261,15 @@ typedef enum ptx_operand_kind {
 
 typedef struct ptx_operand {
     ptx_operand_kind kind;
-    bool negated;    /* !p */
-    uint32_t reg;    /* REGISTER, and the base of MEMORY (PTX_NO_REGISTER when it has none) */
-    int64_t integer; /* the value; the bits of a float; the offset */
     ptx_special special;
+    uint32_t reg; /* REGISTER, and the base of MEMORY (PTX_NO_REGISTER when it has none) */
+    uint32_t element_count : 31;
+    uint32_t negated : 1; /* !p */
+    int64_t integer;      /* the value; the bits of a float; the offset */
     ptx_variable *variable; /* VARIABLE, and the base of MEMORY */
     ptx_label *label;
     struct ptx_routine *routine;
-    struct ptx_operand *elements; /* VECTOR, PAIR, LIST */
-    uint32_t element_count;
+    struct ptx_operand *elements; /* VECTOR, PAIR, LIST: element_count */
 } ptx_operand;
 
 #define PTX_NO_REGISTER UINT32_MAX

@@ -209,7 +209,8 @@ static ptx_variable **parse_parameters(ptx_parser *parser, uint32_t *count, uint
             ptx_parser_fail(parser, space.line,
                             "parameters in '.%.*s' are not supported, only .param",
                             (int)space.length, space.text);
-        ptx_variable *parameter = ptx_parse_variable(parser, PTX_SPACE_PARAM, PTX_LINKAGE_NONE, true);
+        ptx_variable *parameter =
+            ptx_parse_variable(parser, PTX_SPACE_PARAM, PTX_LINKAGE_NONE, true);
         if (!parameter || !kcsim_array_grow((void **)&list, used, &capacity, sizeof *list)) break;
         parameter->address = (*bytes + parameter->align - 1) / parameter->align * parameter->align;
         *bytes = parameter->address + parameter->bytes;
