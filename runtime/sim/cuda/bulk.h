@@ -36,9 +36,13 @@ typedef struct kcsim_bulk {
     kcsim_bulk_address mbarrier;
     kcsim_ref size, blocks; /* bytes; 16 bits: the blocks of a multicast */
     kcsim_ref at[KCSIM_TENSOR_RANK];
-    bool im2col;
+    bool im2col, four; /* four: rows of a matrix; `at` is a column and the rows */
     kcsim_ref offsets[KCSIM_TENSOR_RANK - 2]; /* of its pixels; 16 bits */
 } kcsim_bulk;
+
+static inline uint32_t kcsim_bulk_coordinates(const kcsim_bulk *bulk) {
+    return bulk->four ? 5 : bulk->rank;
+}
 
 /* ---- flights.c: copies on their way into shared memory, by word ---- */
 

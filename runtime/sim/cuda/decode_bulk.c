@@ -30,10 +30,10 @@ static bool take_value(kcsim_decoder *decoder, operands *rest, unsigned bytes, k
 static bool take_tensor(kcsim_decoder *decoder, operands *rest, kcsim_bulk *bulk,
                         kcsim_bulk_address *out) {
     const ptx_operand *operand = rest->left ? rest->next : NULL;
-    if (!operand || operand->kind != PTX_OPERAND_MEMORY || operand->element_count != bulk->rank)
-        return kcsim_decode_fail(decoder, "a tensor map and %u coordinates were expected",
-                                 bulk->rank);
-    for (uint32_t i = 0; i < bulk->rank; i++)
+    uint32_t count = kcsim_bulk_coordinates(bulk);
+    if (!operand || operand->kind != PTX_OPERAND_MEMORY || operand->element_count != count)
+        return kcsim_decode_fail(decoder, "a tensor map and %u coordinates were expected", count);
+    for (uint32_t i = 0; i < count; i++)
         if (!kcsim_decode_source(decoder, &operand->elements[i], 4, PTX_S32, &bulk->at[i]))
             return false;
     ptx_operand map = *take(rest);
@@ -53,11 +53,25 @@ static bool take_offsets(kcsim_decoder *decoder, operands *rest, kcsim_bulk *bul
     return true;
 }
 
-/* Into shared memory with offsets, out of it without. */
+/* PTX ISA, cp.async.bulk.tensor, Target ISA Notes: sm_100a and its like, but for a block's own
+ * shared memory. */
+static bool decode_four(kcsim_decoder *decoder, kcsim_bulk *bulk, bool scatters) {
+    bool own = ptx_has(decoder->statement, PTX_GROUP_SPACE) == PTX_M_SHARED_CTA;
+    bulk->four = true;
+    if (bulk->rank != 2 || scatters != (bulk->way == KCSIM_BULK_OUT))
+        return kcsim_decode_fail(decoder, "this copy has no such mode");
+    if (!own && decoder->module->target >= 120)
+        return kcsim_decode_fail(decoder, "this needs a target such as sm_100a");
+    return kcsim_decode_needs(decoder, 100, !own, 86);
+}
+
+/* Im2col: into shared memory with offsets, out of it without. */
 static bool find_mode(kcsim_decoder *decoder, kcsim_bulk *bulk) {
     ptx_modifier mode = ptx_has(decoder->statement, PTX_GROUP_TILE_MODE);
     bool out = bulk->way == KCSIM_BULK_OUT;
     if (mode == PTX_M_NONE || mode == PTX_M_TILE) return true;
+    if (mode == PTX_M_GATHER4 || mode == PTX_M_SCATTER4)
+        return decode_four(decoder, bulk, mode == PTX_M_SCATTER4);
     bulk->im2col = true;
     if (bulk->rank >= 3 && mode == (out ? PTX_M_IM2COL_NO_OFFSETS : PTX_M_IM2COL)) return true;
     return kcsim_decode_fail(decoder, "this copy has no such mode");

@@ -153,6 +153,14 @@ static void each_pixel(transfer *move, row_fn row, uint64_t length) {
     }
 }
 
+/* Four rows, wherever they are. */
+static void each_of_four(transfer *move, row_fn row, uint64_t length) {
+    for (uint32_t i = 0; i < 4; i++) {
+        const int64_t where[KCSIM_TENSOR_RANK] = {move->at[0], move->at[1 + i]};
+        do_row(move, row, where, i * length);
+    }
+}
+
 static void each_row(transfer *move, row_fn row) {
     const kcsim_tensor_map *map = &move->map;
     uint32_t index[KCSIM_TENSOR_RANK] = {0};
@@ -164,6 +172,10 @@ static void each_row(transfer *move, row_fn row) {
     length = map->box[0] * map->strides[0];
     if (map->im2col) {
         each_pixel(move, row, length);
+        return;
+    }
+    if (move->bulk->four) {
+        each_of_four(move, row, length);
         return;
     }
     for (uint64_t buffer = 0; buffer < move->size; buffer += length) {
@@ -357,6 +369,8 @@ static bool read_map(transfer *move) {
         problem = kcsim_tensor_map_problem(&move->map);
     else if (move->map.rank != move->bulk->rank)
         problem = "the tensor map has another number of dimensions than the instruction";
+    else if (move->bulk->four && move->map.box[1] != 1)
+        problem = "boxDim[1]: four rows take a box of one";
     else if (move->map.im2col != move->bulk->im2col)
         problem = move->bulk->im2col ? "the tensor map is not one of im2col, as the instruction is"
                                      : "the tensor map is one of im2col, and the instruction not";
@@ -371,8 +385,8 @@ static bool read_map(transfer *move) {
         tell(move, KCSIM_FINDING_PROXY_FENCE, access.space, address, KCSIM_TENSOR_MAP_BYTES,
              problem);
     move->type = (ptx_type)reduction_types[move->map.type];
-    move->size = kcsim_tensor_map_box_bytes(&move->map);
-    for (unsigned i = 0; i < move->bulk->rank; i++)
+    move->size = kcsim_tensor_map_box_bytes(&move->map) * (move->bulk->four ? 4 : 1);
+    for (unsigned i = 0; i < kcsim_bulk_coordinates(move->bulk); i++)
         move->at[i] = ((const int32_t *)kcsim_at(move->warp, move->bulk->at[i]))[move->lane];
     for (unsigned i = 1; move->bulk->im2col && i + 1u < move->bulk->rank; i++)
         move->offsets[i] =
@@ -488,7 +502,7 @@ static uint32_t defined_lanes(kcsim_warp *warp, const kcsim_insn *insn, uint32_t
     for (size_t i = 0; i < sizeof refs / sizeof *refs; i++)
         mask &= ~kcsim_report_undefined(warp, insn, refs[i], mask,
                                         "an operand of the copy was never written");
-    for (unsigned i = 0; i < bulk->rank; i++)
+    for (unsigned i = 0; i < kcsim_bulk_coordinates(bulk); i++)
         mask &= ~kcsim_report_undefined(warp, insn, bulk->at[i], mask,
                                         "a coordinate of the copy was never written");
     for (unsigned i = 0; i + 2 < bulk->rank; i++)
