@@ -119,7 +119,8 @@
 //   async_wait %u1
 //
 // The schedule's `stages` is the length of the ring: 1 leaves a loop as it is; without a wish it is as many up to four as the
-// shared memory that needs no opt-in holds. Other tiles have two buffers, since they gain nothing from more.
+// shared memory that needs no opt-in holds, but two if there is room for them at all. Other tiles have two buffers, since they
+// gain nothing from more.
 // Requires layouts, and that a kernel reads nothing it writes, so that loads may move.
 #include "ir/shared_order.h"
 #include "passes/pipeliner.h"
@@ -177,11 +178,11 @@ static int64_t bytes_of(const kc_pipeliner *p) {
 
 // A wish that does not fit is left to `sync`, which knows all of the kernel's shared memory and refuses it with the reason.
 static bool choose_stages(kc_pipeliner *p, const kc_attr *wish) {
-    int64_t room = p->pass->target->attributes.shared_memory_static;
+    const kc_target_attributes *target = &p->pass->target->attributes;
     p->stages = wish ? wish->integer : USUAL_RING;
-    while (!wish && p->stages > LEAST_RING && bytes_of(p) > room)
+    while (!wish && p->stages > LEAST_RING && bytes_of(p) > target->shared_memory_static)
         p->stages--;
-    return wish || bytes_of(p) <= room;
+    return wish || bytes_of(p) <= (p->n_async ? target->max_shared_memory : target->shared_memory_static);
 }
 
 static bool mark_all(kc_pipeliner *p) {
