@@ -337,6 +337,7 @@ static uint32_t lanes_apart(kcsim_access *access) {
     uint32_t other = 0;
     uint32_t bad = kcsim_traces_access(access->home->traces, access->warp, access->address,
                                        access->mask, access->size, access->kind, &other);
+    if (!bad) return 0;
     if (other / KCSIM_LANES == access->warp->id)
         snprintf(text, sizeof text,
                  "lane %u of this warp used it too, and no bar.warp.sync lies between",
@@ -345,7 +346,7 @@ static uint32_t lanes_apart(kcsim_access *access) {
         snprintf(text, sizeof text,
                  "lane %u of warp %u stored to it, and no bar.warp.sync before another released it",
                  other % KCSIM_LANES, other / KCSIM_LANES);
-    if (bad) report(access, KCSIM_FINDING_RACE, bad, text);
+    report(access, KCSIM_FINDING_RACE, bad, text);
     return bad;
 }
 

@@ -5,17 +5,25 @@
 #include "runtime/sim/cuda/mma.h"
 #include "runtime/sim/cuda/tensor.h"
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-trapping-math")
+#endif
+
 /* ---- numbers ---- */
 
-static double number_of_code(double code) {
-    static const double numbers[8] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
-    uint32_t bits = (uint32_t)code;
-    return bits & 8 ? -numbers[bits & 7] : numbers[bits & 7];
+static inline double number_of_code(double code) {
+    static const double numbers[16] = {0,    0.5,  1,  1.5,  2,  3,  4,  6,
+                                       -0.0, -0.5, -1, -1.5, -2, -3, -4, -6};
+    return numbers[(uint32_t)(int32_t)code & 15];
 }
 
 static double factor_of(ptx_type type, uint8_t bits) {
-    if (type == PTX_UE8M0) return bits == 0xff ? (double)NAN : ldexp(1, bits - 127);
     double value;
+    if (type == PTX_UE8M0) { /* a power of two */
+        uint64_t power = (uint64_t)(1023 - 127 + bits) << 52;
+        memcpy(&value, &power, sizeof value);
+        return bits == 0xff ? (double)NAN : value;
+    }
     bits &= 0x7f; /* ue4m3 is e4m3 without its sign */
     kcsim_elements(PTX_E4M3, &bits, 1, &value);
     return value;
@@ -54,9 +62,10 @@ static bool place_in_chunk(const kcsim_mma_form *form, uint32_t indices, uint32_
     return form->ordered ? first < second : first != second;
 }
 
-/* The first half of a row, as it is stored, goes to the columns that it belongs to. */
-static bool spread(const kcsim_mma_form *form, double *row, uint32_t indices, uint64_t *there) {
-    uint32_t unit = form->bits == 4 ? 2 : 1, each = form->bits == 32 ? 1 : 2;
+/* The first half of a row, as it is stored, goes to the columns that it belongs to: chunks of `each`
+ * times `unit` elements of twice as many. */
+static inline bool spread_by(const kcsim_mma_form *form, uint32_t unit, uint32_t each, double *row,
+                             uint32_t indices, uint64_t *there) {
     uint32_t chunks = form->k / (2 * each * unit);
     double stored[32];
     bool good = true;
@@ -74,6 +83,12 @@ static bool spread(const kcsim_mma_form *form, double *row, uint32_t indices, ui
             }
         }
     return good;
+}
+
+static bool spread(const kcsim_mma_form *form, double *row, uint32_t indices, uint64_t *there) {
+    if (form->bits == 4) return spread_by(form, 2, 2, row, indices, there);
+    if (form->bits == 32) return spread_by(form, 1, 1, row, indices, there);
+    return spread_by(form, 1, 2, row, indices, there);
 }
 
 void kcsim_sparse_spread(kcsim_tile *tile, const kcsim_warp *warp, const kcsim_mma_form *form,
@@ -97,11 +112,11 @@ static void multiply_there(kcsim_tile *tile, const kcsim_pattern *pattern) {
 }
 
 static bool is_finite(const kcsim_tile *tile, uint32_t k) {
-    double sum = 0;
+    int others = 0;
     for (uint32_t i = 0; i < k; i++)
         for (uint32_t column = 0; column < 8; column++)
-            sum += tile->b[i][column] * 0;
-    return sum == 0;
+            others += !(fabs(tile->b[i][column]) < (double)INFINITY);
+    return !others;
 }
 
 void kcsim_sparse_multiply(kcsim_tile *tile, const kcsim_pattern *pattern, uint32_t k) {
@@ -149,13 +164,19 @@ static void take_factors(const kcsim_warp *warp, const kcsim_mma_form *form, con
 
 static void scale_section(const kcsim_mma_form *form, uint32_t section, const factors *of_a,
                           const factors *of_b, kcsim_tile *tile) {
-    uint32_t block = form->sections * form->k / form->factors;
-    for (uint32_t i = 0; i < form->k; i++) {
+    uint32_t block = form->sections * form->k / form->factors, size = 0;
+    for (uint32_t i = 0; i < form->k; i += size) {
         uint32_t n = (section * form->k + i) / block;
+        size = block < form->k ? block : form->k;
+        double of_columns[8];
         for (uint32_t row = 0; row < 16; row++)
-            tile->a[row][i] *= of_a->of[row][n];
+            for (uint32_t k = i; k < i + size; k++)
+                tile->a[row][k] *= of_a->of[row][n];
         for (uint32_t column = 0; column < 8; column++)
-            tile->b[i][column] *= of_b->of[column][n];
+            of_columns[column] = of_b->of[column][n];
+        for (uint32_t k = i; k < i + size; k++)
+            for (uint32_t column = 0; column < 8; column++)
+                tile->b[k][column] *= of_columns[column];
     }
 }
 
@@ -166,8 +187,8 @@ static void take_section(const kcsim_warp *warp, const kcsim_mma_form *form, con
     kcsim_tile_take_a(tile, warp, form->a, a, form->a_registers, true);
     kcsim_tile_take_b(tile, warp, form->b, b, form->b_registers);
     uint32_t stored = form->sparse ? form->k / 2 : form->k;
-    for (uint32_t i = 0; form->codes && i < stored; i++)
-        for (uint32_t row = 0; row < 16; row++)
+    for (uint32_t row = 0; form->codes && row < 16; row++)
+        for (uint32_t i = 0; i < stored; i++)
             tile->a[row][i] = number_of_code(tile->a[row][i]);
     for (uint32_t i = 0; form->codes && i < form->k; i++)
         for (uint32_t column = 0; column < 8; column++)

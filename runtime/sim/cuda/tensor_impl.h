@@ -55,9 +55,10 @@ static inline double from_e2m1(uint8_t bits) {
 }
 
 static void from_nibbles(ptx_type type, const uint8_t *from, uint32_t count, double *out) {
-    for (uint32_t i = 0; i < count; i++) {
-        int32_t bits = from[i / 2] >> 4 * (i % 2) & 15;
-        out[i] = type == PTX_S4 ? (bits ^ 8) - 8 : bits;
+    int32_t sign = type == PTX_S4 ? 8 : 0;
+    for (uint32_t i = 0; i < count / 2; i++) {
+        out[2 * i] = ((from[i] & 15) ^ sign) - sign;
+        out[2 * i + 1] = ((from[i] >> 4) ^ sign) - sign;
     }
 }
 
