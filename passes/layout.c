@@ -157,8 +157,10 @@ static void claim_operand(kc_layouts *l, kc_op *dot, int i) {
     for (int d = 0; d < l->rank; d++)
         extent[d] = v->type.tile[d];
     int fast = best.op && best.access.near >= 0 ? best.access.near : l->rank - 1;
-    kc_layout space = kc_layouts_coalesced(
-        l, extent, fast, best.op && extent[fast] % best.vector == 0 ? best.vector : 1);
+    int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0);
+    int64_t run = fast == axis ? 1 : kc_layouts_wanted_run(l, dot);
+    kc_layout space = kc_layouts_coalesced_blocks(
+        l, extent, fast, best.op && extent[fast] % best.vector == 0 ? best.vector : 1, axis, run);
     claim(l, v, kc_layouts_context(l, &space), dot->block);
 }
 

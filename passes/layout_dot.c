@@ -3,7 +3,7 @@
 #include "passes/layouts.h"
 #include "targets/dispatch.h"
 
-enum { LEAST_COPY = 4 }; // bytes
+enum { LEAST_COPY = 4, WORD = 4, TRANSPOSED = 2 }; // bytes
 
 // The last dimension along which the operand varies, the contracted one aside; -1: none.
 int kc_layouts_own_dimension(const kc_op *dot, int operand) {
@@ -20,11 +20,22 @@ kc_layout kc_layouts_accumulator(const kc_layouts *l, const kc_op *dot) {
 }
 
 // Elements side by side that may be copied without passing a register: what one access of the load brings.
-static int copied_together(const kc_layouts *l, const kc_value *v) {
+static int copied_together(const kc_layouts *l, const kc_op *dot, int operand) {
+    const kc_value *v = kc_operand(dot, operand);
     const kc_op *load = v->def;
+    int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0), at[KC_LAYOUT_MAX_RANK];
+    kc_layout_apply(v->type.layout, (uint32_t[KC_LAYOUT_PLACES]){[KC_LAYOUT_REGISTER] = 1}, at);
+    if (kc_layouts_wanted_run(l, dot) > 1 && at[axis] != 1) return 1; // turned on its way
     if (!l->pass->target->attributes.has_async_copy || !load || load->code != KC_OP_LOAD) return 1;
     int64_t vector = kc_attr_int(load, KC_ATTR_VECTOR, 1);
     return vector * kc_dtype_unit(v->type.elem) >= LEAST_COPY ? (int)vector : 1;
+}
+
+// Fragments are words of neighbours along k. Matrix loads put those of 16 bits together from any order; what is smaller
+// has to be in order already.
+int64_t kc_layouts_wanted_run(const kc_layouts *l, const kc_op *dot) {
+    int bytes = kc_dtype_unit(kc_operand(dot, 0)->type.elem);
+    return kc_layouts_instruction(l, dot) && bytes < TRANSPOSED ? WORD / bytes : 1;
 }
 
 static kc_value *stage_operand(kc_layouts *l, kc_builder *b, const kc_op *dot, int operand,
@@ -33,7 +44,7 @@ static kc_value *stage_operand(kc_layouts *l, kc_builder *b, const kc_op *dot, i
     kc_value *v = kc_operand(dot, operand);
     const char *error =
         kc_dispatch_choose_memory(&memory, l->pass->target, v->type.layout, reader,
-                                  kc_dtype_unit(v->type.elem), copied_together(l, v));
+                                  kc_dtype_unit(v->type.elem), copied_together(l, dot, operand));
     if (error) kc_bug("no shared layout for a dot operand: %s", error);
     kc_value *buffer = kc_layouts_alloc(l, dot->loc, &v->type, &memory);
     buffer->name = operand ? "bs" : "as";

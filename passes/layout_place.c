@@ -63,6 +63,11 @@ static int warp_rank(const kc_layouts *l, int d);
 
 kc_layout kc_layouts_coalesced(const kc_layouts *l, const int64_t *extent, int fast,
                                int64_t vector) {
+    return kc_layouts_coalesced_blocks(l, extent, fast, vector, fast, 1);
+}
+
+kc_layout kc_layouts_coalesced_blocks(const kc_layouts *l, const int64_t *extent, int fast,
+                                      int64_t vector, int other, int64_t run) {
     kc_layout_blocked_spec spec = {.rank = l->rank};
     int n = 0;
     spec.order[n++] = fast;
@@ -71,11 +76,12 @@ kc_layout kc_layouts_coalesced(const kc_layouts *l, const int64_t *extent, int f
     int64_t rest[KC_MAX_RANK] = {0}, lanes = l->lanes, warps = l->warps;
     for (int d = 0; d < l->rank; d++) {
         spec.shape[d] = (int)extent[d];
-        spec.size_per_thread[d] = d == fast ? (int)vector : 1;
+        spec.size_per_thread[d] = (int)(d == fast ? vector : d == other ? run : 1);
         spec.lanes[d] = spec.warps[d] = 1;
         rest[d] = extent[d] & -extent[d];
     }
     rest[fast] /= vector;
+    if (other != fast) rest[other] /= run;
     for (int i = 0; i < l->rank; i++) {
         int d = spec.order[i];
         spec.lanes[d] = take(&lanes, rest[d]);

@@ -42,6 +42,9 @@ kc_context *kc_layouts_context(kc_layouts *, const kc_layout *space);
 kc_access kc_layouts_access(kc_layouts *, const kc_op *load_or_store);
 // Threads along `fast` first, `vector` elements each; then the other dimensions, last first, `later` last of all.
 kc_layout kc_layouts_coalesced(const kc_layouts *, const int64_t *extent, int fast, int64_t vector);
+// The same with `run` such vectors a thread, neighbours along another dimension.
+kc_layout kc_layouts_coalesced_blocks(const kc_layouts *, const int64_t *extent, int fast,
+                                      int64_t vector, int other, int64_t run);
 
 // ---- layout_shared.c: through shared memory
 kc_value *kc_layouts_alloc(kc_layouts *, kc_loc, const kc_type *tile, const kc_layout *memory);
@@ -79,5 +82,7 @@ kc_feed kc_layouts_fma_feed(const kc_layouts *, const kc_op *dot, int operand);
 const kc_mma *kc_layouts_instruction(const kc_layouts *, const kc_op *dot); // NULL on FMA units
 kc_layout kc_layouts_mma_accumulator(const kc_layouts *, const kc_op *dot);
 kc_feed kc_layouts_mma_feed(const kc_layouts *, const kc_op *dot, int operand);
+// Neighbours along the contracted axis that a warp must find side by side in shared memory; 1: any order will do.
+int64_t kc_layouts_wanted_run(const kc_layouts *, const kc_op *dot);
 
 #endif

@@ -222,6 +222,7 @@ void kc_emit_async_commit(kc_emit *, const kc_op *);
 void kc_emit_async_wait(kc_emit *, const kc_op *);
 // emit_access.c: n elements as one integer or vector of integers, aligned to its size
 LLVMTypeRef kc_emit_access_type(const kc_emit *, kc_dtype, int n);
+int kc_emit_in_word(kc_dtype); // elements of 32 bits; 1 for larger ones
 LLVMValueRef kc_emit_pack(kc_emit *, kc_dtype, const LLVMValueRef *elements, int n);
 void kc_emit_unpack(kc_emit *, kc_dtype, LLVMValueRef, LLVMValueRef *elements, int n);
 // The same for elements of 4 bits, two a byte, low one first; n is even.

@@ -1,6 +1,8 @@
 // Groups of elements as one memory access: packing, unpacking, and masked access by a branch.
 #include "targets/common/emit.h"
 
+enum { WORD_BYTES = 4 };
+
 // The integer or vector of integers of `bytes` in all: what an access moves.
 static LLVMTypeRef access_type(const kc_emit *e, int element_bytes, int bytes) {
     LLVMTypeRef word = element_bytes == 8 ? e->i64 : e->i32;
@@ -15,7 +17,8 @@ LLVMTypeRef kc_emit_access_type(const kc_emit *e, kc_dtype dtype, int n) {
     return access_type(e, bytes, bytes * n);
 }
 
-LLVMValueRef kc_emit_pack(kc_emit *e, kc_dtype dtype, const LLVMValueRef *elements, int n) {
+// Elements of a word or more, or of one word at most.
+static LLVMValueRef pack_flat(kc_emit *e, kc_dtype dtype, const LLVMValueRef *elements, int n) {
     LLVMTypeRef element = kc_emit_memory_type(e, dtype);
     if (n == 1) return kc_emit_to_memory(e, dtype, elements[0]);
     LLVMValueRef vector = LLVMGetPoison(LLVMVectorType(element, (unsigned)n));
@@ -25,7 +28,8 @@ LLVMValueRef kc_emit_pack(kc_emit *e, kc_dtype dtype, const LLVMValueRef *elemen
     return LLVMBuildBitCast(e->builder, vector, kc_emit_access_type(e, dtype, n), "");
 }
 
-void kc_emit_unpack(kc_emit *e, kc_dtype dtype, LLVMValueRef value, LLVMValueRef *elements, int n) {
+static void unpack_flat(kc_emit *e, kc_dtype dtype, LLVMValueRef value, LLVMValueRef *elements,
+                        int n) {
     LLVMTypeRef element = kc_emit_memory_type(e, dtype);
     if (n > 1)
         value = LLVMBuildBitCast(e->builder, value, LLVMVectorType(element, (unsigned)n), "");
@@ -33,6 +37,37 @@ void kc_emit_unpack(kc_emit *e, kc_dtype dtype, LLVMValueRef value, LLVMValueRef
         LLVMValueRef x =
             n == 1 ? value : LLVMBuildExtractElement(e->builder, value, kc_emit_i32(e, i), "");
         elements[i] = kc_emit_from_memory(e, dtype, x);
+    }
+}
+
+int kc_emit_in_word(kc_dtype dtype) {
+    int bytes = kc_dtype_unit(dtype);
+    return bytes < WORD_BYTES ? WORD_BYTES / bytes : 1;
+}
+
+// Word by word, so that LLVM sees that words which are taken apart and put together again are the
+// same.
+LLVMValueRef kc_emit_pack(kc_emit *e, kc_dtype dtype, const LLVMValueRef *elements, int n) {
+    int in_word = kc_emit_in_word(dtype);
+    if (in_word == 1 || n <= in_word) return pack_flat(e, dtype, elements, n);
+    LLVMValueRef words = LLVMGetPoison(kc_emit_access_type(e, dtype, n));
+    for (int i = 0; i < n; i += in_word)
+        words = LLVMBuildInsertElement(e->builder, words,
+                                       pack_flat(e, dtype, elements + i, in_word),
+                                       kc_emit_i32(e, i / in_word), "");
+    return words;
+}
+
+void kc_emit_unpack(kc_emit *e, kc_dtype dtype, LLVMValueRef value, LLVMValueRef *elements, int n) {
+    int in_word = kc_emit_in_word(dtype);
+    if (in_word == 1 || n <= in_word) {
+        unpack_flat(e, dtype, value, elements, n);
+        return;
+    }
+    for (int i = 0; i < n; i += in_word) {
+        LLVMValueRef word =
+            LLVMBuildExtractElement(e->builder, value, kc_emit_i32(e, i / in_word), "");
+        unpack_flat(e, dtype, word, elements + i, in_word);
     }
 }
 

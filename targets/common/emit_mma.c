@@ -35,8 +35,7 @@ static side operand(kc_emit *e, const kc_value *value, const kc_mma *row, kc_mma
                     bool high) {
     side s = {.value = value, .map = kc_emit_get(value)->map, .registers = registers_of(row, which)};
     kc_dtype t = value->type.elem;
-    int bytes = kc_dtype_unit(t), in_word = bytes < WORD_BYTES ? WORD_BYTES / bytes : 1,
-        n = kc_emit_get(value)->n / in_word;
+    int in_word = kc_emit_in_word(t), n = kc_emit_get(value)->n / in_word;
     s.words = s.registers / in_word;
     for (int i = 0; i < SPLITS; i++)
         s.word[i] = KC_NEW_ARRAY(e->arena, LLVMValueRef, n);
