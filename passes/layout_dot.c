@@ -26,7 +26,9 @@ static int copied_together(const kc_layouts *l, const kc_op *dot, int operand) {
     int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0), at[KC_LAYOUT_MAX_RANK];
     kc_layout_apply(v->type.layout, (uint32_t[KC_LAYOUT_PLACES]){[KC_LAYOUT_REGISTER] = 1}, at);
     if (kc_layouts_wanted_run(l, dot) > 1 && at[axis] != 1) return 1; // turned on its way
-    if (!l->pass->target->attributes.has_async_copy || !load || load->code != KC_OP_LOAD) return 1;
+    if (!l->pass->target->attributes.has_async_copy || !load || load->code != KC_OP_LOAD ||
+        kc_dtype_is_packed(v->type.elem))
+        return 1;
     int64_t vector = kc_attr_int(load, KC_ATTR_VECTOR, 1);
     return vector * kc_dtype_unit(v->type.elem) >= LEAST_COPY ? (int)vector : 1;
 }
