@@ -451,7 +451,8 @@ kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget) {
     uint64_t end = block->steps + budget < budget ? UINT64_MAX : block->steps + budget;
     while (block->live_threads && !block->trapped) {
         kcsim_warp *warp = pick(block);
-        if (!warp && wake(block)) continue;
+        bool told = kcsim_mbarriers_tell(block, !warp);
+        if (!warp && (told || wake(block))) continue;
         if (!warp && waits_for_others(block)) return KCSIM_PROGRESS_POLLING;
         if (!warp) {
             kcsim_block_stuck(block);
@@ -468,6 +469,7 @@ kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget) {
             block->quiet_since = block->steps;
         } else if (block->steps - block->quiet_since > block->patience) {
             block->quiet_since = block->steps;
+            if (kcsim_mbarriers_tell(block, true)) continue;
             if (!all_poll(block)) block->patience *= 2;
             else if (poll_in_vain(block)) return KCSIM_PROGRESS_POLLING;
         }

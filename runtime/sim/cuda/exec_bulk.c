@@ -300,7 +300,7 @@ static void land(const transfer *move, uint64_t to, uint64_t mbarrier) {
     if (home->flights &&
         !kcsim_flights_begin(home->flights, object->at, object->phase, address, move->size))
         move->warp->block->worker->failed = true;
-    const char *problem = kcsim_mbarrier_complete(home, object, (uint32_t)move->size);
+    const char *problem = kcsim_mbarrier_come(home, object, (uint32_t)move->size);
     if (problem) tell(move, KCSIM_FINDING_MBARRIER, PTX_SPACE_SHARED, mbarrier, 8, problem);
     home->changes++;
     kcsim_cost_of(move->warp)->wavefronts += (move->size + WAVEFRONT - 1) / WAVEFRONT;

@@ -150,7 +150,10 @@ static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_MAP_ADDRESS: kcsim_do_map_address(warp, insn, mask); break;
     case KCSIM_DO_BLOCK_RANK: kcsim_do_block_rank(warp, insn, mask); break;
     case KCSIM_DO_PROXY_FENCE: kcsim_do_proxy_fence(warp, insn); break;
-    case KCSIM_DO_FENCE: kcsim_order_fence(warp); break;
+    case KCSIM_DO_FENCE:
+        kcsim_order_fence(warp);
+        if (ptx_has(insn->source, PTX_GROUP_SEMANTICS) != PTX_M_RELEASE) kcsim_lanes_order(warp);
+        break;
     case KCSIM_DO_MBARRIER: kcsim_do_mbarrier(warp, insn, mask); break;
     case KCSIM_DO_SYSTEM: kcsim_do_system(warp, insn, mask); break;
     case KCSIM_DO_ACTIVE_MASK: do_active_mask(warp, insn, mask); break;

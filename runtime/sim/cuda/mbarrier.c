@@ -14,6 +14,7 @@ struct kcsim_mbarriers {
     kcsim_mbarrier *items;
     uint32_t *clocks; /* two an object */
     uint32_t count, capacity, clock_count;
+    uint32_t late; /* objects that wait to be told */
 };
 
 kcsim_mbarriers *kcsim_mbarriers_create(uint64_t shared_bytes, uint32_t clock_count) {
@@ -39,7 +40,7 @@ void kcsim_mbarriers_reset(kcsim_mbarriers *mbarriers) {
     if (!mbarriers) return;
     for (uint32_t i = 0; i < mbarriers->count; i++)
         mbarriers->index[mbarriers->items[i].at / 8] = 0;
-    mbarriers->count = 0;
+    mbarriers->count = mbarriers->late = 0;
 }
 
 static void point_at_clocks(kcsim_mbarriers *all, uint32_t i) {
@@ -112,6 +113,8 @@ const char *kcsim_mbarrier_init(kcsim_block *home, uint64_t at, uint32_t count, 
 }
 
 void kcsim_mbarrier_invalidate(kcsim_block *home, kcsim_mbarrier *object) {
+    if (object->late) home->mbarriers->late--;
+    object->late = 0;
     object->live = false;
     memset(home->shared + object->at, 0, 8);
 }
@@ -143,6 +146,33 @@ const char *kcsim_mbarrier_complete(kcsim_block *home, kcsim_mbarrier *object, u
     object->bytes -= bytes;
     advance(home, object);
     return NULL;
+}
+
+const char *kcsim_mbarrier_come(kcsim_block *home, kcsim_mbarrier *object, uint32_t bytes) {
+    if (kcsim_random(&home->random) & 1) return kcsim_mbarrier_complete(home, object, bytes);
+    if (bytes > KCSIM_MBARRIER_MOST ||
+        object->bytes - object->late - (int64_t)bytes < -(int64_t)KCSIM_MBARRIER_MOST)
+        return "an mbarrier's tx-count goes down to -1048575";
+    if (!object->late) home->mbarriers->late++;
+    object->late += bytes;
+    return NULL;
+}
+
+static void tell(kcsim_block *home, kcsim_mbarrier *object) {
+    object->bytes -= object->late;
+    object->late = 0;
+    home->mbarriers->late--;
+    home->changes++;
+    if (object->live) advance(home, object);
+}
+
+bool kcsim_mbarriers_tell(kcsim_block *home, bool all) {
+    kcsim_mbarriers *mbarriers = home->mbarriers;
+    if (!mbarriers || !mbarriers->late) return false;
+    for (uint32_t i = 0; i < mbarriers->count; i++)
+        if (mbarriers->items[i].late && (all || kcsim_random(&home->random) % 4 == 0))
+            tell(home, &mbarriers->items[i]);
+    return true;
 }
 
 const char *kcsim_mbarrier_arrive(kcsim_block *home, kcsim_mbarrier *object, uint32_t count,

@@ -24,6 +24,7 @@ typedef struct kcsim_mbarrier {
     bool live;
     uint32_t phase, expected, pending;
     int64_t bytes;               /* expected and not there yet */
+    int64_t late;                /* come, and the object has not been told */
     uint32_t line;               /* of its initialisation */
     uint32_t *gathered, *passed; /* clocks: of this phase's arrivals, of the complete phases' */
 } kcsim_mbarrier;
@@ -44,6 +45,10 @@ void kcsim_mbarrier_invalidate(kcsim_block *home, kcsim_mbarrier *object);
 const char *kcsim_mbarrier_expect(kcsim_block *home, kcsim_mbarrier *object, uint32_t bytes);
 /* Bytes have come, by the asynchronous proxy: may complete the phase. */
 const char *kcsim_mbarrier_complete(kcsim_block *home, kcsim_mbarrier *object, uint32_t bytes);
+/* The same of a copy: now, or by the seed later, when kcsim_mbarriers_tell is called. That tells
+ * some of the objects or all, and whether there were any. */
+const char *kcsim_mbarrier_come(kcsim_block *home, kcsim_mbarrier *object, uint32_t bytes);
+bool kcsim_mbarriers_tell(kcsim_block *home, bool all);
 /* `count` arrivals; `drop`: later phases expect as many fewer. *state is what the phase was before
  * (see kcsim_mbarrier_state). The caller has put the arriving warp's clock into `gathered`. */
 const char *kcsim_mbarrier_arrive(kcsim_block *home, kcsim_mbarrier *object, uint32_t count,

@@ -28,7 +28,6 @@ void kcsim_order_acquire(kcsim_warp *warp, const uint32_t *from, bool relaxed) {
 
 void kcsim_order_fence(kcsim_warp *warp) {
     uint32_t count = warp->block->launch->clock_count;
-    kcsim_lanes_order(warp);
     if (!warp->fenced) return;
     kcsim_order_join(warp->time, warp->observed, count);
     memcpy(warp->fenced, warp->time, count * sizeof *warp->time);

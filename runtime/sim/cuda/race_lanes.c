@@ -2,7 +2,7 @@
  *
  * Lanes go their own ways; that they happen to run together orders nothing. bar.warp.sync does, for
  * the lanes it names, and so does whatever orders the whole warp: barriers, mbarriers, acquires and
- * fences (which, for simplicity, count for all its lanes). shfl, vote and the like do not:
+ * fences (which, for simplicity, count for all its lanes, unless they release only). shfl, vote and the like do not:
  * PTX ISA, "bar.warp.sync": "guarantees memory ordering among participating threads"; of the others
  * it says that lanes wait for each other, no more.
  *
@@ -161,6 +161,8 @@ static int conflict(const trace *at, const kcsim_warp *warp, uint32_t lane, uint
 static void write_word(trace *at, const kcsim_warp *warp, uint32_t lane, uint32_t bytes,
                        bool atomic) {
     if (at->round_and_warp != owner(warp)) *at = (trace){.round_and_warp = owner(warp)};
+    /* Other atomics would not see a plain store any more that this one hides. */
+    if (atomic && at->written && !(at->written & FLAG)) return;
     bool apart =
         at->write_tick == warp->tick && unordered(warp, lane, at->writers, at->write_tick) >= 0;
     if (!apart) at->writers = at->written = 0;
