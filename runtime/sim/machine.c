@@ -103,6 +103,14 @@ kcsim_status kcsim_mem_alloc_shared(kcsim_machine *machine, size_t bytes, uint64
     return allocate(machine, bytes, address, kcsim_memory_alloc_shared);
 }
 
+bool kcsim_mem_is_shared(kcsim_machine *machine, uint64_t address) {
+    pthread_mutex_lock(&machine->lock);
+    const kcsim_allocation *found = kcsim_memory_find(&machine->memory, address, 1);
+    bool shared = found && found->shared;
+    pthread_mutex_unlock(&machine->lock);
+    return shared;
+}
+
 kcsim_status kcsim_mem_free(kcsim_machine *machine, uint64_t address) {
     pthread_mutex_lock(&machine->lock);
     bool freed = kcsim_memory_free(&machine->memory, address);

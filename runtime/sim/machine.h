@@ -95,6 +95,7 @@ kcsim_status kcsim_mem_alloc(kcsim_machine *machine, size_t bytes, uint64_t *add
 /* Memory of the host that the device reaches too, at the same address. The host writes without
  * telling, so all of it counts as defined. The card's size does not limit it. */
 kcsim_status kcsim_mem_alloc_shared(kcsim_machine *machine, size_t bytes, uint64_t *address);
+bool kcsim_mem_is_shared(kcsim_machine *machine, uint64_t address);
 kcsim_status kcsim_mem_free(kcsim_machine *machine,
                             uint64_t address); /* KCSIM_INVALID unless the base of a live one */
 /* Addresses and memory apart. A range is reserved; memory that has no address of its own (it counts

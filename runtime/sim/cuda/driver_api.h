@@ -426,6 +426,8 @@ DRIVER_API CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary library, const c
 DRIVER_API CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary library);
 DRIVER_API CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned count, CUlibrary library);
 DRIVER_API CUresult cuLibraryGetModule(CUmodule *out, CUlibrary library);
+DRIVER_API CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary library,
+                                        const char *name);
 DRIVER_API CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library,
                                        const char *name);
 DRIVER_API CUresult cuKernelGetFunction(CUfunction *out, CUkernel kernel);

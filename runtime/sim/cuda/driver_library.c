@@ -226,6 +226,19 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary libra
     return result != CUDA_SUCCESS ? result : cuModuleGetGlobal_v2(address, bytes, module, name);
 }
 
+/* A variable that is .attribute(.managed), in the current context. */
+CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary library,
+                             const char *name) {
+    CUdeviceptr at;
+    CUcontext context;
+    CUresult result = cuLibraryGetGlobal(&at, bytes, library, name);
+    if (result == CUDA_SUCCESS) result = driver_enter(&context);
+    if (result != CUDA_SUCCESS) return result;
+    if (!kcsim_mem_is_shared(context->device->machine, at)) return CUDA_ERROR_NOT_FOUND;
+    if (address != NULL) *address = at;
+    return CUDA_SUCCESS;
+}
+
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 static CUresult check_kernel(CUkernel kernel) {

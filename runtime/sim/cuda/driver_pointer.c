@@ -15,7 +15,9 @@ static bool find(uint64_t address, driver_allocation *row) {
         *row = (driver_allocation){.base = base,
                                    .device = base,
                                    .bytes = bytes,
-                                   .type = DRIVER_MEMORY_DEVICE,
+                                   .type = kcsim_mem_is_shared(device->machine, address)
+                                               ? DRIVER_MEMORY_MANAGED
+                                               : DRIVER_MEMORY_DEVICE,
                                    .context = device->primary};
         return true;
     }

@@ -125,7 +125,6 @@
     X(cuLaunchCooperativeKernelMultiDevice) \
     X(cuLaunchGrid) \
     X(cuLaunchGridAsync) \
-    X(cuLibraryGetManaged) \
     X(cuLibraryGetUnifiedFunction) \
     X(cuLogsCurrent) \
     X(cuLogsDumpToFile) \

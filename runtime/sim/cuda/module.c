@@ -55,7 +55,9 @@ static kcsim_status place_variable(kcsim_machine *machine, kcsim_module *module,
     if (!kcsim_array_grow((void **)&module->allocations, module->allocation_count,
                           &module->allocation_capacity, sizeof *module->allocations))
         return KCSIM_NO_MEMORY;
-    kcsim_allocation *made = kcsim_memory_alloc(memory, variable->bytes ? variable->bytes : 1);
+    uint64_t bytes = variable->bytes ? variable->bytes : 1;
+    kcsim_allocation *made = variable->managed ? kcsim_memory_alloc_shared(memory, bytes)
+                                               : kcsim_memory_alloc(memory, bytes);
     if (!made) return KCSIM_NO_MEMORY;
     made->read_only = variable->space == PTX_SPACE_CONST;
     variable->address = made->base;

@@ -225,6 +225,7 @@ typedef struct ptx_variable {
     uint64_t bytes;
     bool external; /* `.extern .shared`: takes what the launch gives */
     bool in_routine;
+    bool managed;  /* .attribute(.managed): the host uses it too */
     bool in_frame; /* of a routine that recurses: `address` is an offset in its frame */
     uint8_t *data; /* NULL: zeros (.global, .const) or nothing (the rest) */
     ptx_relocation *relocations;

@@ -24,11 +24,25 @@ static uint32_t parse_alignment(ptx_parser *parser) {
     return align ? (uint32_t)align : 1;
 }
 
+/* `(.managed)`, `(.unified(uuid))`, from behind the word. */
+static bool parse_attribute(ptx_parser *parser) {
+    bool managed = false;
+    uint32_t depth = 0;
+    do {
+        ptx_token token = ptx_take(parser);
+        if (token.kind == PTX_TOKEN_SYMBOL && token.symbol == '(') depth++;
+        if (token.kind == PTX_TOKEN_SYMBOL && token.symbol == ')') depth--;
+        managed |= ptx_token_is(&token, "managed");
+    } while (depth > 0 && parser->token.kind != PTX_TOKEN_END);
+    return managed;
+}
+
 /* `.align N`, `.ptr .space`, `.attribute(...)`, and the type. */
-static ptx_type parse_prefix(ptx_parser *parser, uint32_t *align, bool parameter) {
+static ptx_type parse_prefix(ptx_parser *parser, uint32_t *align, bool *managed, bool parameter) {
     bool in_ptr = false;
     ptx_type found = PTX_NO_TYPE;
     *align = 0;
+    *managed = false;
     while (ptx_accept_symbol(parser, '.')) {
         ptx_token name = ptx_expect_name(parser, "a type");
         ptx_type type = ptx_find_type(name.text, name.length);
@@ -41,8 +55,7 @@ static ptx_type parse_prefix(ptx_parser *parser, uint32_t *align, bool parameter
         } else if (in_ptr && ptx_space_from_name(&name, &space)) {
             continue;
         } else if (ptx_token_is(&name, "attribute")) {
-            while (!ptx_accept_symbol(parser, ')') && parser->token.kind != PTX_TOKEN_END)
-                ptx_take(parser);
+            *managed |= parse_attribute(parser);
         } else if (type != PTX_NO_TYPE && found == PTX_NO_TYPE && ptx_types[type].bits >= 8) {
             found = type;
         } else {
@@ -235,7 +248,8 @@ ptx_variable *ptx_parse_variable(ptx_parser *parser, ptx_space space, ptx_linkag
                                  bool parameter) {
     bool external = linkage == PTX_LINKAGE_EXTERN;
     uint32_t align;
-    ptx_type type = parse_prefix(parser, &align, parameter);
+    bool managed;
+    ptx_type type = parse_prefix(parser, &align, &managed, parameter);
     ptx_token name = ptx_expect_name(parser, "a name");
     if (name.kind != PTX_TOKEN_NAME) return NULL;
     ptx_variable *variable = make_variable(parser, &name, space, linkage);
@@ -245,6 +259,7 @@ ptx_variable *ptx_parse_variable(ptx_parser *parser, ptx_space space, ptx_linkag
     uint32_t element = ptx_types[type].bits / 8u;
     variable->align = align ? align : element;
     variable->external = external;
+    variable->managed = managed && space == PTX_SPACE_GLOBAL;
     variable->bytes = open ? 0 : count * element;
     if (variable->bytes > MOST_BYTES)
         ptx_parser_fail(parser, name.line, "'%s' is too large", variable->name);

@@ -72,6 +72,43 @@ static void managed_memory_has_bounds(void **state) {
     FAILS(ILLEGAL_ADDRESS, cuMemFree_v2(x)); /* sticky; the memory goes with the context */
 }
 
+static void managed_variables(void **state) {
+    (void)state;
+    static const char ptx[] =
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".global .attribute(.managed) .align 4 .u32 counter = 5;\n"
+        ".visible .global .align 4 .u32 plain = 5;\n"
+        ".visible .entry k()\n{\n.reg .b32 %r;\nld.global.u32 %r, [counter];\n"
+        "add.u32 %r, %r, 1;\nst.global.u32 [counter], %r;\nret;\n}\n";
+    CUlibrary library;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr address, same;
+    CUcontext primary;
+    size_t bytes;
+    unsigned char managed;
+    OK(cuDevicePrimaryCtxRetain(&primary, 0));
+    OK(cuCtxPushCurrent_v2(primary));
+    OK(cuLibraryLoadData(&library, ptx, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetManaged(&same, &bytes, library, "counter"));
+    assert_int_equal(bytes, 4);
+    FAILS(NOT_FOUND, cuLibraryGetManaged(&same, &bytes, library, "plain"));
+    OK(cuLibraryGetModule(&module, library));
+    OK(cuModuleGetGlobal_v2(&address, &bytes, module, "counter"));
+    assert_int_equal(address, same);
+    volatile uint32_t *counter = (volatile uint32_t *)(uintptr_t)address;
+    assert_int_equal(*counter, 5);
+    OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address));
+    assert_int_equal(managed, 1);
+    *counter = 40;
+    OK(cuModuleGetFunction(&function, module, "k"));
+    OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    assert_int_equal(*counter, 41);
+    OK(cuLibraryUnload(library));
+    OK(cuCtxPopCurrent_v2(&primary));
+    OK(cuDevicePrimaryCtxRelease_v2(0));
+}
+
 static void managed_memory_takes_advice(void **state) {
     (void)state;
     CUdeviceptr m, plain;
@@ -230,6 +267,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_CONTEXT(managed_memory_has_one_address),
         IN_CONTEXT(managed_memory_has_bounds),
+        IN_CONTEXT(managed_variables),
         IN_CONTEXT(managed_memory_takes_advice),
         IN_CONTEXT(pinned_memory_has_one_address),
         IN_CONTEXT(host_memory_is_not_the_cards),
