@@ -12,8 +12,9 @@
 #define GUARD ((uint64_t)1 << 20)
 #define PAGE ((uint64_t)4096)
 #define FIRST_BASE ((uint64_t)0x200000000000)
-#define SLOT_SPAN ((uint64_t)1 << 40)    /* between the bases of two machines */
-#define LARGEST_SPAN ((uint64_t)1 << 39) /* of one: leaves the host room for what checks remember  \
+#define SLOT_SPAN ((uint64_t)1 << 40) /* between the bases of two machines */
+#define LARGEST_SPAN                                                                               \
+    ((uint64_t)1 << 39) /* of one: leaves the host room for what checks remember  \
                                           */
 #define SLOTS 32
 

@@ -42,8 +42,7 @@ void kcsim_backing_destroy(kcsim_memory *memory, const kcsim_backing *backing) {
     memory->used -= backing->bytes;
 }
 
-bool kcsim_memory_reserve(kcsim_memory *memory, uint64_t bytes, uint64_t align,
-                          uint64_t *address) {
+bool kcsim_memory_reserve(kcsim_memory *memory, uint64_t bytes, uint64_t align, uint64_t *address) {
     if (bytes % PAGE != 0) return false;
     kcsim_allocation *made = kcsim_memory_place(memory, bytes, align < PAGE ? PAGE : align);
     if (!made) return false;

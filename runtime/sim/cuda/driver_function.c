@@ -170,7 +170,8 @@ CUresult cuFuncLoad(CUfunction handle) {
 
 /* A block may have more shared memory than its function allows only on paper. */
 static int blocks_at_once(CUfunction function, int threads, size_t dynamic_shared) {
-    size_t most = (size_t)arch_of(function)->shared_per_block, of_block = function->info.static_shared;
+    size_t most = (size_t)arch_of(function)->shared_per_block,
+           of_block = function->info.static_shared;
     if (function->max_dynamic_shared >= 0) most = of_block + (size_t)function->max_dynamic_shared;
     if (dynamic_shared > most || of_block + dynamic_shared > most) return 0;
     return kcsim_occupancy(function->object.context->device->machine, function->function, threads,

@@ -69,8 +69,7 @@ void driver_mirrors_store(driver_device *device) {
 static CUresult make_mirror(driver_allocation *row) {
     driver_device *device = row->context->device;
     pthread_mutex_lock(&device->lock);
-    bool made =
-        kcsim_mem_alloc_shared(device->machine, row->bytes, &row->device) == KCSIM_OK;
+    bool made = kcsim_mem_alloc_shared(device->machine, row->bytes, &row->device) == KCSIM_OK;
     if (made && !driver_allocation_update(row)) kcsim_mem_free(device->machine, row->device);
     device->mirrors |= made;
     pthread_mutex_unlock(&device->lock);

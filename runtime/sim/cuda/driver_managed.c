@@ -19,8 +19,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags) {
 
 /* The managed allocation that holds the whole range. */
 static CUresult range_of(CUdeviceptr address, size_t bytes, driver_allocation *row) {
-    if (!driver_allocation_find(address, row) || row->type != DRIVER_MEMORY_MANAGED ||
-        bytes == 0 || bytes > row->bytes - (address - row->base))
+    if (!driver_allocation_find(address, row) || row->type != DRIVER_MEMORY_MANAGED || bytes == 0 ||
+        bytes > row->bytes - (address - row->base))
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
@@ -68,9 +68,7 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
         row.advice.read_mostly = advice == CU_MEM_ADVISE_SET_READ_MOSTLY;
         break;
     case CU_MEM_ADVISE_SET_PREFERRED_LOCATION: row.advice.preferred = location; break;
-    case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
-        row.advice.preferred = (driver_location){0};
-        break;
+    case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION: row.advice.preferred = (driver_location){0}; break;
     case CU_MEM_ADVISE_SET_ACCESSED_BY:
     case CU_MEM_ADVISE_UNSET_ACCESSED_BY:
         set_accessed_by(&row.advice, location, advice == CU_MEM_ADVISE_SET_ACCESSED_BY);
@@ -98,8 +96,7 @@ CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, driver_locatio
 }
 DRIVER_ALIAS(cuMemPrefetchAsync_v2_ptsz, cuMemPrefetchAsync_v2);
 
-CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice ordinal,
-                            CUstream handle) {
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice ordinal, CUstream handle) {
     return cuMemPrefetchAsync_v2(address, bytes, location_of(ordinal), 0, handle);
 }
 DRIVER_ALIAS(cuMemPrefetchAsync_ptsz, cuMemPrefetchAsync);

@@ -121,9 +121,8 @@ CUresult driver_allocate(CUcontext context, size_t bytes, driver_memory_type typ
         .bytes = bytes, .type = type, .context = context, .flags = flags, .pool = pool};
     pthread_mutex_lock(&device->lock);
     bool shared = type != DRIVER_MEMORY_DEVICE;
-    CUresult result =
-        result_of(shared ? kcsim_mem_alloc_shared(device->machine, bytes, &row.device)
-                         : kcsim_mem_alloc(device->machine, bytes, &row.device));
+    CUresult result = result_of(shared ? kcsim_mem_alloc_shared(device->machine, bytes, &row.device)
+                                       : kcsim_mem_alloc(device->machine, bytes, &row.device));
     if (result == CUDA_SUCCESS) {
         row.base = row.device;
         result = driver_allocation_insert(&row);

@@ -50,7 +50,8 @@ static CUresult wait_for(CUcontext context, uint64_t address, uint64_t wanted, u
         if (holds(have, wanted, how, bytes)) return CUDA_SUCCESS;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
-    driver_complain("a stream waits for a value that nobody writes: work runs when it is submitted");
+    driver_complain(
+        "a stream waits for a value that nobody writes: work runs when it is submitted");
     return driver_unsupported("cuStreamWaitValue before what ends the wait is submitted");
 }
 

@@ -222,8 +222,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
 static size_t covered(uint64_t address, size_t bytes) {
     size_t sum = 0;
     for (const mapping *at = mappings; at != NULL; at = at->next)
-        if (at->address >= address && at->address + at->bytes <= address + bytes)
-            sum += at->bytes;
+        if (at->address >= address && at->address + at->bytes <= address + bytes) sum += at->bytes;
     return sum;
 }
 

@@ -32,7 +32,7 @@ static void complain(const caller *who, kcsim_finding_kind kind, const char *spa
     kcsim_report_lanes(who->warp, who->insn, &report);
 }
 
-/* ---- what ends a launch ----------------------------------------------------------------------- */
+/* ---- what ends a launch ---------------------------------------------------------------------- */
 
 /* Only the first is remembered. */
 static void stop(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, const char *word,
@@ -45,8 +45,8 @@ static void stop(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, const 
     snprintf(block->worker->fault, sizeof block->worker->fault,
              "%s in kernel %.60s, line %u (%.60s), block %u,%u,%u thread %u,%u,%u%s%.100s", word,
              block->launch->function->name, insn->line, insn->source->text, block->id[0],
-             block->id[1], block->id[2], warp->tid[0][lane], warp->tid[1][lane],
-             warp->tid[2][lane], text[0] ? ": " : "", text);
+             block->id[1], block->id[2], warp->tid[0][lane], warp->tid[1][lane], warp->tid[2][lane],
+             text[0] ? ": " : "", text);
 }
 
 static const char *trap_reason(const kcsim_insn *insn) {
@@ -226,9 +226,8 @@ static const char *print_one(printer *state, const char *at) {
 
 static void print(const caller *who) {
     uint64_t format_address = argument(who, 0, 8);
-    printer state = {.who = *who,
-                     .out = &who->warp->block->worker->printed,
-                     .next = argument(who, 1, 8)};
+    printer state = {
+        .who = *who, .out = &who->warp->block->worker->printed, .next = argument(who, 1, 8)};
     if (!format_address) {
         give_result(who, (uint64_t)-1, 4);
         return;
@@ -249,7 +248,8 @@ static void print(const caller *who) {
 static void report_assertion(const caller *who) {
     const kcsim_warp *warp = who->warp;
     const kcsim_block *block = warp->block;
-    char *message = string_at(who, argument(who, 0, 8)), *file = string_at(who, argument(who, 1, 8));
+    char *message = string_at(who, argument(who, 0, 8)),
+         *file = string_at(who, argument(who, 1, 8));
     char *function = string_at(who, argument(who, 3, 8)), text[176];
     unsigned line = (unsigned)argument(who, 2, 4);
     snprintf(text, sizeof text, "`%.100s` failed at %.60s:%u", message ? message : "?",
@@ -265,7 +265,7 @@ static void report_assertion(const caller *who) {
     free(function);
 }
 
-/* NULL when the heap is used up, as on hardware. What is never freed lives as long as the machine. */
+/* NULL when the heap is used up, as on hardware. What is never freed lives as the machine does. */
 static void allocate(const caller *who) {
     kcsim_machine *machine = who->warp->block->launch->machine;
     uint64_t bytes = argument(who, 0, 8), address = 0;

@@ -34,10 +34,10 @@ typedef struct kcsim_frame {
 
 /* An operand that is known at the end. */
 typedef enum kcsim_late {
-    KCSIM_LATE_ENTRY,      /* where a shared copy begins */
-    KCSIM_LATE_FRAME,      /* how large its frames are */
-    KCSIM_LATE_BASE,       /* where the stack begins */
-    KCSIM_LATE_END,        /* and ends */
+    KCSIM_LATE_ENTRY,       /* where a shared copy begins */
+    KCSIM_LATE_FRAME,       /* how large its frames are */
+    KCSIM_LATE_BASE,        /* where the stack begins */
+    KCSIM_LATE_END,         /* and ends */
     KCSIM_LATE_RETURN_SITES /* all places that shared copies return to */
 } kcsim_late;
 
@@ -84,8 +84,7 @@ ptx_operand kcsim_flat_memory(uint32_t base, int64_t offset);
 bool kcsim_flat_emit(kcsim_flattener *state, ptx_statement statement, uint32_t count,
                      const ptx_operand *operands);
 #define KCSIM_EMIT(state, statement, ...)                                                          \
-    kcsim_flat_emit(state, statement,                                                              \
-                    sizeof((ptx_operand[]){__VA_ARGS__}) / sizeof(ptx_operand),                    \
+    kcsim_flat_emit(state, statement, sizeof((ptx_operand[]){__VA_ARGS__}) / sizeof(ptx_operand),  \
                     (ptx_operand[]){__VA_ARGS__})
 
 /* ---- flatten_call.c -------------------------------------------------------------------------- */

@@ -48,8 +48,7 @@ static bool same_sizes(ptx_variable *const *a, uint32_t a_count, ptx_variable *c
 }
 
 static bool has_type(const ptx_routine *routine, const ptx_routine *type) {
-    return same_sizes(routine->results, routine->result_count, type->results,
-                      type->result_count) &&
+    return same_sizes(routine->results, routine->result_count, type->results, type->result_count) &&
            same_sizes(routine->parameters, routine->parameter_count, type->parameters,
                       type->parameter_count);
 }
@@ -95,9 +94,9 @@ static bool walk(ptx_module *module, ptx_routine *routine,
         if (reached) find_callees(module, &routine->statements[i], reached);
         for (uint32_t k = 0; reached && k < reached->count && !yes; k++) {
             ptx_routine *callee = reached->list[k];
-            yes = found(module, callee, context) ||
-                  (callee->mark != module->marks &&
-                   walk(module, callee, found, context, depth + 1));
+            yes =
+                found(module, callee, context) ||
+                (callee->mark != module->marks && walk(module, callee, found, context, depth + 1));
         }
         free(reached);
         if (yes) return true;
@@ -122,8 +121,7 @@ static bool recurses(ptx_module *module, ptx_routine *routine) {
 static bool grows_stack(const ptx_routine *routine) {
     for (size_t i = 0; i < routine->statement_count; i++) {
         ptx_op op = routine->statements[i].op;
-        if (op == PTX_OP_ALLOCA || op == PTX_OP_STACKSAVE || op == PTX_OP_STACKRESTORE)
-            return true;
+        if (op == PTX_OP_ALLOCA || op == PTX_OP_STACKSAVE || op == PTX_OP_STACKRESTORE) return true;
     }
     return false;
 }
@@ -217,10 +215,8 @@ static bool copy_callee(kcsim_flattener *state, kcsim_frame *where, const ptx_st
         return kcsim_stack_call(state, where, call, routine, parts->results, parts->arguments);
     if (where->depth >= MOST_DEPTH)
         return kcsim_flat_fail(state, call->line, "calls nest too deeply ('%s')", routine->name);
-    kcsim_frame callee = {.routine = routine,
-                          .caller = where,
-                          .shared = where->shared,
-                          .depth = where->depth + 1};
+    kcsim_frame callee = {
+        .routine = routine, .caller = where, .shared = where->shared, .depth = where->depth + 1};
     bool done = bind_arguments(state, &callee, where, parts->results, routine->results,
                                routine->result_count, call) &&
                 bind_arguments(state, &callee, where, parts->arguments, routine->parameters,
@@ -306,8 +302,8 @@ bool kcsim_flat_call(kcsim_flattener *state, kcsim_frame *where, const ptx_state
     plain.guard = PTX_NO_REGISTER;
     if (done) find_callees(state->module, call, reached);
     if (done && guarded)
-        done = branch_ahead(state, call, call->guard + where->first_register,
-                            !call->guard_negated, &skip);
+        done = branch_ahead(state, call, call->guard + where->first_register, !call->guard_negated,
+                            &skip);
     done = done && call_known(state, where, &plain, reached);
     if (done && guarded) patch_to_here(state, skip);
     free(reached);

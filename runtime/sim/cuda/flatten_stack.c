@@ -34,8 +34,8 @@ static bool patch(kcsim_flattener *state, uint32_t operand, kcsim_late what,
 }
 
 /* A load or a store in local memory, of `bytes` to or from a register. */
-static bool move_local(kcsim_flattener *state, const ptx_statement *like, ptx_op op,
-                       unsigned bytes, uint32_t reg, ptx_operand place) {
+static bool move_local(kcsim_flattener *state, const ptx_statement *like, ptx_op op, unsigned bytes,
+                       uint32_t reg, ptx_operand place) {
     ptx_statement move = kcsim_flat_make(like, op,
                                          bytes == 8   ? PTX_B64
                                          : bytes == 4 ? PTX_B32
@@ -83,27 +83,27 @@ static bool allocate(kcsim_flattener *state, const ptx_statement *statement, ptx
     ptx_statement sum = kcsim_flat_make(statement, PTX_OP_ADD, PTX_U64);
     ptx_statement compare = kcsim_flat_make(statement, PTX_OP_SETP, PTX_U64);
     ptx_statement trap = kcsim_flat_make(statement, PTX_OP_TRAP, PTX_NO_TYPE);
-    uint32_t size, above;
+    uint32_t size = 0, above = 0;
     if (align <= 0 || (align & (align - 1)) != 0 || align > 1024)
         return kcsim_flat_fail(state, statement->line, "no alignment: '%s'", statement->text);
     compare.modifiers[PTX_GROUP_COMPARE] = PTX_M_GT;
     if (statement->guard != PTX_NO_REGISTER)
         return kcsim_flat_fail(state, statement->line, "alloca has no guard: '%s'",
                                statement->text);
-    bool done =
-        kcsim_flat_new_register(state, 8, &size) && kcsim_flat_new_register(state, 0, &above) &&
-        convert(state, statement, PTX_U64, kcsim_flat_register(size), type,
-                statement->operands[1]) &&
-        add(state, statement, state->top, state->top, align - 1) &&
-        KCSIM_EMIT(state, mask, kcsim_flat_register(state->top), kcsim_flat_register(state->top),
-                   kcsim_flat_integer(-align)) &&
-        convert(state, statement, type, statement->operands[0], PTX_U64,
-                kcsim_flat_register(state->top)) &&
-        KCSIM_EMIT(state, sum, kcsim_flat_register(state->top), kcsim_flat_register(state->top),
-                   kcsim_flat_register(size)) &&
-        KCSIM_EMIT(state, compare, kcsim_flat_register(above), kcsim_flat_register(state->top),
-                   kcsim_flat_integer(0)) &&
-        patch(state, 2, KCSIM_LATE_END, NULL);
+    bool done = kcsim_flat_new_register(state, 8, &size) &&
+                kcsim_flat_new_register(state, 0, &above) &&
+                convert(state, statement, PTX_U64, kcsim_flat_register(size), type,
+                        statement->operands[1]) &&
+                add(state, statement, state->top, state->top, align - 1) &&
+                KCSIM_EMIT(state, mask, kcsim_flat_register(state->top),
+                           kcsim_flat_register(state->top), kcsim_flat_integer(-align)) &&
+                convert(state, statement, type, statement->operands[0], PTX_U64,
+                        kcsim_flat_register(state->top)) &&
+                KCSIM_EMIT(state, sum, kcsim_flat_register(state->top),
+                           kcsim_flat_register(state->top), kcsim_flat_register(size)) &&
+                KCSIM_EMIT(state, compare, kcsim_flat_register(above),
+                           kcsim_flat_register(state->top), kcsim_flat_integer(0)) &&
+                patch(state, 2, KCSIM_LATE_END, NULL);
     trap.guard = above;
     return done && KCSIM_EMIT(state, trap, kcsim_flat_integer(KCSIM_TRAP_STACK));
 }
@@ -176,9 +176,8 @@ static bool keep_registers(kcsim_flattener *state, const kcsim_frame *where,
             *bytes = round_up(*bytes, size ? size : 4);
             ptx_operand place = kcsim_flat_memory(state->top, (int64_t)*bytes);
             if (size == 0 && save)
-                done = KCSIM_EMIT(state, to_word, kcsim_flat_register(word),
-                                  kcsim_flat_integer(1), kcsim_flat_integer(0),
-                                  kcsim_flat_register(reg));
+                done = KCSIM_EMIT(state, to_word, kcsim_flat_register(word), kcsim_flat_integer(1),
+                                  kcsim_flat_integer(0), kcsim_flat_register(reg));
             done = done && move_local(state, like, save ? PTX_OP_ST : PTX_OP_LD, size ? size : 4,
                                       kept, place);
             if (done && size == 0 && !save)
@@ -238,8 +237,7 @@ static bool jump(kcsim_flattener *state, const ptx_statement *call, uint64_t sav
                       kcsim_flat_integer((int64_t)state->site_count)) &&
            move_local(state, call, PTX_OP_ST, 8, state->frame,
                       kcsim_flat_memory(state->top, header)) &&
-           move_local(state, call, PTX_OP_ST, 4, site,
-                      kcsim_flat_memory(state->top, header + 8)) &&
+           move_local(state, call, PTX_OP_ST, 4, site, kcsim_flat_memory(state->top, header + 8)) &&
            add(state, call, state->frame, state->top, header + HEADER) &&
            add(state, call, state->top, state->frame, 0) &&
            patch(state, 2, KCSIM_LATE_FRAME, shared) &&
@@ -266,12 +264,12 @@ static bool come_back(kcsim_flattener *state, kcsim_frame *where, const ptx_stat
             uint32_t reg;
             size = piece(formal, at);
             done = kcsim_flat_new_register(state, size == 8 ? 8 : 4, &reg) &&
-                   move_local(state, call, PTX_OP_LD, size, reg,
-                              kcsim_flat_memory(state->top,
-                                                below + (int64_t)(formal->address + at))) &&
-                   move_local(state, call, PTX_OP_ST, size, reg,
-                              kcsim_flat_place(state, where, results->elements[i].variable,
-                                               (int64_t)at));
+                   move_local(
+                       state, call, PTX_OP_LD, size, reg,
+                       kcsim_flat_memory(state->top, below + (int64_t)(formal->address + at))) &&
+                   move_local(
+                       state, call, PTX_OP_ST, size, reg,
+                       kcsim_flat_place(state, where, results->elements[i].variable, (int64_t)at));
         }
     }
     return done && keep_registers(state, where, call, false, &saved);
@@ -310,8 +308,7 @@ bool kcsim_stack_return(kcsim_flattener *state, const ptx_statement *like) {
 
 static bool copy_shared(kcsim_flattener *state, kcsim_shared *shared) {
     kcsim_frame where = {.routine = shared->routine, .shared = shared, .depth = 1};
-    ptx_statement like = {
-        .line = shared->routine->line, .text = "ret", .guard = PTX_NO_REGISTER};
+    ptx_statement like = {.line = shared->routine->line, .text = "ret", .guard = PTX_NO_REGISTER};
     bool done = true;
     shared->entry = (uint32_t)state->flat->count;
     shared->copied = true;
