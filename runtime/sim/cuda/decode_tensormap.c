@@ -11,9 +11,10 @@ static int field_value(ptx_modifier field, int64_t value) {
                                     KCSIM_TENSOR_F16,     KCSIM_TENSOR_F32,  KCSIM_TENSOR_F32_FTZ,
                                     KCSIM_TENSOR_F64,     KCSIM_TENSOR_BF16, KCSIM_TENSOR_TF32,
                                     KCSIM_TENSOR_TF32_FTZ};
-    static const int most[] = {sizeof types - 1, 0, 3, 1, 1};
+    static const int most[] = {sizeof types - 1, 0, 3, 3, 1};
     uint32_t which = (uint32_t)field - PTX_M_MAP_TYPE;
     if (value < 0 || value > most[which]) return -1;
+    if (field == PTX_M_MAP_ATOM && value == 2) return -1; /* with a flip of 8 bytes */
     return field == PTX_M_MAP_TYPE ? types[value] : (int)value;
 }
 

@@ -81,7 +81,7 @@ bool kcsim_decode_wmma(kcsim_decoder *decoder) {
     ptx_modifier shape = ptx_has(statement, PTX_GROUP_SHAPE);
     /* Of f16 the types of D and C are told, of others those of D, A, B and C. */
     bool short_form = statement->type_count == 2;
-    ptx_type d = statement->types[0], c = statement->types[statement->type_count - 1];
+    ptx_type d = statement->types[0], c = statement->types[short_form ? 1 : 3];
     ptx_type a = short_form ? PTX_F16 : statement->types[1];
     bool told = short_form || (statement->type_count == 4 && statement->types[2] == a);
     if (!told || !ptx_has(statement, PTX_GROUP_LAYOUT_B) || !accumulates(shape, a, d) ||

@@ -1,4 +1,4 @@
-/* Tensor maps. Two of the newer swizzles, interleaved and packed layouts are refused by name. */
+/* Tensor maps. One of the newer swizzles, interleaved and packed layouts are refused by name. */
 #include "runtime/sim/cuda/driver_api.h"
 #include "runtime/sim/cuda/tensor_map.h"
 
@@ -56,8 +56,8 @@ static CUresult check_request(const request *from, bool arrays) {
     if (from->swizzle < 0 || from->swizzle > 6) return refuse(call, "swizzle is unknown");
     if (from->type >= KCSIM_TENSOR_TYPE_COUNT) return not_built(call, "a packed type (16U4, 16U6)");
     if (from->interleave) return not_built(call, "CU_TENSOR_MAP_INTERLEAVE_16B or _32B");
-    if (from->swizzle >= KCSIM_SWIZZLE_COUNT)
-        return not_built(call, "CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B or _ATOM_64B");
+    if (from->swizzle == KCSIM_SWIZZLE_128_FLIP)
+        return not_built(call, "CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B");
     return CUDA_SUCCESS;
 }
 
@@ -81,7 +81,7 @@ static void begin_map(kcsim_tensor_map *map, const request *from) {
 }
 
 static CUresult finish_map(kcsim_tensor_map *map, const request *from) {
-    static const uint8_t spans[KCSIM_SWIZZLE_COUNT] = {0, 32, 64, 128, 128};
+    static const uint8_t spans[KCSIM_SWIZZLE_COUNT] = {0, 32, 64, 128, 128, 128, 128};
     const char *problem = kcsim_tensor_map_problem(map);
     if (problem) return refuse(from->call, problem);
     if (map->box[0] * map->strides[0] < spans[map->swizzle])

@@ -81,14 +81,18 @@ void kcsim_do_map_fence(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask)
     }
 }
 
-static void set_swizzle(kcsim_tensor_map *map, uint32_t mode) {
-    bool atom = map->swizzle == KCSIM_SWIZZLE_128_ATOM_32 && mode == KCSIM_SWIZZLE_128;
-    map->swizzle = atom ? KCSIM_SWIZZLE_128_ATOM_32 : (uint8_t)mode;
+static bool has_atom(const kcsim_tensor_map *map) {
+    return map->swizzle >= KCSIM_SWIZZLE_128 && map->swizzle < KCSIM_SWIZZLE_COUNT;
 }
 
-static void set_atom(kcsim_tensor_map *map, uint32_t pairs) {
-    if (pairs && map->swizzle == KCSIM_SWIZZLE_128) map->swizzle = KCSIM_SWIZZLE_128_ATOM_32;
-    if (!pairs && map->swizzle == KCSIM_SWIZZLE_128_ATOM_32) map->swizzle = KCSIM_SWIZZLE_128;
+/* An atomicity stays while the swizzle is one of 128 bytes. */
+static void set_swizzle(kcsim_tensor_map *map, uint32_t mode) {
+    if (mode != KCSIM_SWIZZLE_128 || !has_atom(map)) map->swizzle = (uint8_t)mode;
+}
+
+/* Numbered from KCSIM_SWIZZLE_128 on. */
+static void set_atom(kcsim_tensor_map *map, uint32_t atom) {
+    if (has_atom(map)) map->swizzle = (uint8_t)(KCSIM_SWIZZLE_128 + atom);
 }
 
 /* A number that does not fit its field becomes one that no map may have. */

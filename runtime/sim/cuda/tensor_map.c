@@ -54,14 +54,15 @@ static const char *dim_problem(const kcsim_tensor_map *map, unsigned i) {
 }
 
 static uint64_t swizzle_bytes(kcsim_tensor_swizzle swizzle) {
-    static const uint8_t bytes[KCSIM_SWIZZLE_COUNT] = {0, 32, 64, 128, 128};
+    static const uint8_t bytes[KCSIM_SWIZZLE_COUNT] = {0, 32, 64, 128, 128, 128, 128};
     return bytes[swizzle];
 }
 
 const char *kcsim_tensor_map_problem(const kcsim_tensor_map *map) {
     if (map->type >= KCSIM_TENSOR_TYPE_COUNT) return "tensorDataType is unknown";
     if (map->rank == 0 || map->rank > KCSIM_TENSOR_RANK) return "tensorRank is from 1 to 5";
-    if (map->swizzle >= KCSIM_SWIZZLE_COUNT) return "swizzle is unknown";
+    if (map->swizzle >= KCSIM_SWIZZLE_COUNT || map->swizzle == KCSIM_SWIZZLE_128_FLIP)
+        return "swizzle is unknown";
     if (map->address % 16) return "globalAddress is a multiple of 16";
     for (unsigned i = 0; i < map->rank; i++) {
         const char *problem = dim_problem(map, i);
@@ -135,6 +136,7 @@ uint64_t kcsim_tensor_swizzled(kcsim_tensor_swizzle swizzle, uint64_t address) {
     case KCSIM_SWIZZLE_64: return address ^ (address >> 3 & 0x30);
     case KCSIM_SWIZZLE_128: return address ^ (address >> 3 & 0x70);
     case KCSIM_SWIZZLE_128_ATOM_32: return address ^ (address >> 2 & 0x60);
+    case KCSIM_SWIZZLE_128_ATOM_64: return address ^ (address >> 1 & 0x40);
     default: return address;
     }
 }

@@ -37,6 +37,8 @@ typedef enum kcsim_tensor_swizzle {
     KCSIM_SWIZZLE_64,
     KCSIM_SWIZZLE_128,
     KCSIM_SWIZZLE_128_ATOM_32,
+    KCSIM_SWIZZLE_128_FLIP, /* not built */
+    KCSIM_SWIZZLE_128_ATOM_64,
     KCSIM_SWIZZLE_COUNT
 } kcsim_tensor_swizzle;
 
@@ -77,7 +79,8 @@ uint64_t kcsim_tensor_map_box_bytes(const kcsim_tensor_map *map);
 
 /* Where the byte at `address` of a box that lies row after row is put instead (PTX ISA, "Swizzling
  * modes"): 16-byte chunks change places within rows of 32, 64 or 128 bytes, by the number of the
- * 128-byte line; with 128_ATOM_32, pairs of chunks do.
+ * 128-byte line; with 128_ATOM_32, pairs of chunks do,
+ * with 128_ATOM_64 fours.
  *
  *     32: a line is rows 0 and 1 ...  chunks 0 1 of every row; swapped in every second line
  *     128: line n: chunk c goes to c ^ (n mod 8) */

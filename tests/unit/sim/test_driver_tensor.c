@@ -80,7 +80,7 @@ static void refuses(void **state) {
     BAD(promotion = 4, INVALID_VALUE, "l2Promotion");
     BAD(interleave = 1, NOT_SUPPORTED, "CU_TENSOR_MAP_INTERLEAVE_16B");
     BAD(type = 13, NOT_SUPPORTED, "a packed type");
-    BAD(swizzle = 6, NOT_SUPPORTED, "ATOM_64B");
+    BAD(swizzle = 5, NOT_SUPPORTED, "FLIP_8B");
     BAD(box[0] = 32, NOT_SUPPORTED, "shorter than the swizzle");
     request r = good;
     r.type = 2, r.fill = 1, r.box[0] = 32;

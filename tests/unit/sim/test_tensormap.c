@@ -94,6 +94,12 @@ static void test_fields(void **state) {
     assert_int_equal(map.type, KCSIM_TENSOR_F64);
     assert_int_equal(map.strides[0], 8);
     assert_int_equal(map.swizzle, KCSIM_SWIZZLE_128_ATOM_32);
+    run(KERNEL("sm_100a", SET("swizzle_mode.shared::cta.b1024.b32 [%r1], 3") SET("swizzle_atomicity.shared::cta.b1024.b32 [%r1], 3")
+                   SET("swizzle_mode.shared::cta.b1024.b32 [%r1], 3") PUBLISH), "sm_100a", &box, NULL, NULL, &map, NULL);
+    assert_int_equal(map.swizzle, KCSIM_SWIZZLE_128_ATOM_64);
+    run(KERNEL("sm_100a", SET("swizzle_mode.shared::cta.b1024.b32 [%r1], 3") SET("swizzle_atomicity.shared::cta.b1024.b32 [%r1], 3")
+                   SET("swizzle_atomicity.shared::cta.b1024.b32 [%r1], 0") PUBLISH), "sm_100a", &box, NULL, NULL, &map, NULL);
+    assert_int_equal(map.swizzle, KCSIM_SWIZZLE_128);
 }
 
 /* Another address, and only 9 rows and 30 columns of it. */
