@@ -40,7 +40,7 @@ add.s32 %%r9, %%r9, %%r13;
 add.s32 %%r8, %%r8, 1; setp.lt.u32 %%p2, %%r8, %%r1;
 @%%p2 bra LOOP;
 barrier.cluster.arrive; barrier.cluster.wait;
-setp.eq.u32 %%p3, %%r0, 0; ld.param.u64 %%d0, [out];
+or.b32 %%r14, %%r0, %%r6; setp.eq.u32 %%p3, %%r14, 0; ld.param.u64 %%d0, [out];
 shl.b32 %%r14, %%r0, 2; add.s32 %%r14, %%r14, %%r3;
 red.shared.add.u32 [%%r14], 1;
 @%%p3 st.global.b32 [%%d0], 1;
@@ -74,6 +74,7 @@ def block_bound(shared, warps, registers, cluster, mbarriers=0, flags=0):
 
 def run_bound(blocks, cluster, touched, shared, warps, registers):
     return (touched * (2 + 3 + 12)                          # global memory: contents and marks, who wrote words, who wrote bytes
+            + min(16 * touched, 192 * MIB)                  # who used it within a block
             + blocks * block_bound(shared, warps, registers, cluster) + 32 * MIB + 4 * MIB)
 
 

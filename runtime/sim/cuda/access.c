@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/sim/cuda/bulk.h"
+#include "runtime/sim/cuda/talk.h"
 #include "runtime/sim/cuda/mbarrier.h"
 
 #define EACH_LANE(lane, lanes)                                                                     \
@@ -440,6 +441,11 @@ void kcsim_access_race(kcsim_access *access) {
     const kcsim_block *block = access->warp->block;
     if (access->space == PTX_SPACE_GLOBAL && access->mask && block->launch->conflicts)
         note_conflicts(access);
+    if (access->space == PTX_SPACE_GLOBAL && access->mask && block->worker->global_race)
+        kcsim_global_race_access(access);
+    if (block->worker->talk && access->space == PTX_SPACE_GLOBAL && kcsim_is_strong(access->insn) &&
+        access->insn->kind != KCSIM_DO_BULK)
+        kcsim_talk_pass(access);
     if (block->launch->check_race && access->space != PTX_SPACE_LOCAL) find_collisions(access);
     if (access->space != PTX_SPACE_SHARED) return;
     if (access->home->mbarriers && access->kind != KCSIM_ACCESS_READ &&

@@ -195,6 +195,7 @@ typedef struct kcsim_code {
     int registers;            /* 32-bit registers live at once, rounded as the hardware allocates */
     bool talks_across_blocks; /* atomics or polling on global memory: blocks run in one fixed order
                                */
+    bool narrow_scopes;       /* .cta or .cluster on something that may order global memory */
     bool arrives;             /* barriers that some arrive at without waiting */
     bool system_calls;        /* blocks run in one order, for what they print */
     bool wgmma;               /* warpgroups multiply matrices */

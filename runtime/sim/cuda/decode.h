@@ -73,6 +73,11 @@ bool kcsim_decode_other(kcsim_decoder *decoder);   /* decode_move.c: compares, m
 bool kcsim_decode_memory(kcsim_decoder *decoder);  /* decode_memory.c */
 bool kcsim_decode_bulk(kcsim_decoder *decoder);    /* decode_bulk.c */
 bool kcsim_decode_tensormap(kcsim_decoder *decoder); /* decode_tensormap.c */
+/* A narrow scope on something that may order global memory is noted. */
+static inline void kcsim_note_scope(kcsim_decoder *decoder) {
+    ptx_modifier scope = ptx_has(decoder->statement, PTX_GROUP_SCOPE);
+    decoder->code->narrow_scopes |= scope == PTX_M_CTA || scope == PTX_M_CLUSTER;
+}
 bool kcsim_decode_cluster(kcsim_decoder *decoder); /* decode_cluster.c: clusters, mbarriers */
 bool kcsim_decode_control(kcsim_decoder *decoder); /* decode_control.c: branches, barriers, warps */
 

@@ -168,6 +168,7 @@ bool kcsim_decode_cluster(kcsim_decoder *decoder) {
     case PTX_FAMILY_FENCE:
         decoder->insn->kind = KCSIM_DO_FENCE;
         decoder->code->fences = true;
+        kcsim_note_scope(decoder);
         return true;
     default: return kcsim_decode_fail(decoder, "this instruction is not known");
     }

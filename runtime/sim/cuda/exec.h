@@ -65,6 +65,9 @@ typedef struct kcsim_warp {
         uint64_t at;
         uint32_t pc, lanes;
     } wait;
+    struct kcsim_talker {        /* talk.h */
+        struct kcsim_known *known, *fenced[3], *observed[3];
+    } talker;
     struct kcsim_look { /* the last load or atomic: what a loop that waits looks at */
         const kcsim_insn *insn;
         uint64_t address;
@@ -163,6 +166,8 @@ typedef struct kcsim_worker {
     uint64_t *executed; /* warp instructions, by pc */
     uint64_t thread_instructions;
     uint32_t *near; /* by pc: the allocation that the last access hit */
+    struct kcsim_talk *talk;               /* talk.h; NULL: blocks do not talk */
+    struct kcsim_global_race *global_race; /* NULL: not looked for */
     struct kcsim_wgmma_plan *plans; /* wgmma.h; NULL: the kernel has none */
     kcsim_cost *costs; /* by pc */
     uint64_t barriers;
@@ -364,6 +369,7 @@ typedef struct kcsim_cluster {
     kcsim_worker *worker;
     kcsim_block *blocks;
     uint32_t count;
+    uint64_t number;
     uint64_t leader; /* linear number of its first block */
     uint64_t random;
     struct kcsim_turn {

@@ -13,6 +13,7 @@
 
 #include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/mbarrier.h"
+#include "runtime/sim/cuda/talk.h"
 #include "runtime/sim/cuda/wgmma.h"
 
 #define QUIET_STEPS                                                                                \
@@ -150,6 +151,8 @@ bool kcsim_block_create(kcsim_block *block, kcsim_cluster *cluster, uint32_t ran
 }
 
 void kcsim_block_destroy(kcsim_block *block) {
+    for (uint32_t w = 0; block->warps && block->worker->talk && w < block->warp_count; w++)
+        kcsim_talk_forget(&block->warps[w]);
     free(block->warps);
     free(block->registers);
     free(block->full);
@@ -197,6 +200,7 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     warp->yielding = false;
     warp->cluster_arrived = warp->cluster_owed = warp->acquired = 0;
     warp->wait.lanes = 0;
+    if (block->worker->talk) kcsim_talk_forget(warp);
     warp->look.insn = NULL;
     kcsim_lanes_order(warp);
     memset(warp->releases, 0, sizeof warp->releases);

@@ -13,6 +13,7 @@
 
 #include "runtime/sim/cuda/exec.h"
 #include "runtime/sim/cuda/mbarrier.h"
+#include "runtime/sim/cuda/talk.h"
 
 #define SHORTEST_TURN 64u
 
@@ -65,6 +66,9 @@ void kcsim_cluster_start(kcsim_cluster *cluster, uint64_t number) {
                           first[2] + rank / size[0] / size[1]};
         kcsim_block_start(&cluster->blocks[rank], id);
     }
+    cluster->number = number;
+    if (cluster->worker->global_race && !cluster->worker->talk)
+        kcsim_global_race_begin(cluster->worker->global_race);
     cluster->leader = cluster->blocks[0].linear;
 }
 
@@ -156,6 +160,7 @@ static void check_whole_warp(kcsim_warp *warp) {
 static void pass(kcsim_warp *warp, const kcsim_insn *insn, uint32_t lanes) {
     warp->cluster_owed &= ~lanes;
     kcsim_order_acquire(warp, warp->block->cluster->passed, insn->relaxed);
+    if (warp->block->worker->talk) kcsim_talk_share(warp);
 }
 
 static void complete(kcsim_cluster *cluster) {

@@ -5,6 +5,7 @@
 #include "runtime/sim/cuda/access.h"
 #include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/mbarrier.h"
+#include "runtime/sim/cuda/talk.h"
 
 #define EACH_LANE(lane, lanes)                                                                     \
     for (uint32_t rest_##lane = (lanes), lane;                                                     \
@@ -31,6 +32,13 @@ static void tell(const kcsim_access *access, uint32_t lanes, const char *text) {
 
 static bool is_wait(const kcsim_insn *insn) {
     return insn->mode == KCSIM_MBARRIER_TEST || insn->mode == KCSIM_MBARRIER_TRY;
+}
+
+/* An arrival at another block's mbarrier that says .cta reaches nobody. One that says nothing counts
+ * as .cluster, as compilers and libraries use it. */
+static bool reaches(const kcsim_access *access) {
+    return access->home == access->warp->block ||
+           ptx_has(access->insn->source, PTX_GROUP_SCOPE) != PTX_M_CTA;
 }
 
 static bool releases(const kcsim_insn *insn) {
@@ -96,6 +104,7 @@ static const char *wait(kcsim_access *access, const kcsim_mbarrier *object, uint
     }
     if (done) {
         kcsim_order_acquire(access->warp, object->passed, insn->relaxed);
+        if (access->warp->block->worker->talk) kcsim_talk_share(access->warp);
         access->warp->acquired++;
         if (access->home->flights)
             kcsim_flights_observed(access->home->flights, access->warp, object->at, object->phase);
@@ -122,7 +131,7 @@ static const char *operate(kcsim_access *access, uint32_t lane, lane_results *re
     kcsim_mbarrier *object = kcsim_mbarrier_find(home, access->address[lane]);
     if (!object && insn->mode != KCSIM_MBARRIER_INIT)
         return "no mbarrier was initialised here, or it was invalidated";
-    if (releases(insn))
+    if (releases(insn) && reaches(access))
         kcsim_order_join(object->gathered,
                          insn->relaxed ? access->warp->fenced : access->warp->time,
                          access->warp->block->launch->clock_count);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "runtime/sim/cuda/bulk.h"
+#include "runtime/sim/cuda/talk.h"
 #include "runtime/sim/cuda/wgmma.h"
 
 static inline void do_lanes(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, bool track) {
@@ -153,6 +154,7 @@ static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_FENCE:
         kcsim_order_fence(warp);
         if (ptx_has(insn->source, PTX_GROUP_SEMANTICS) != PTX_M_RELEASE) kcsim_lanes_order(warp);
+        if (warp->block->worker->talk) kcsim_talk_fence(warp, kcsim_scope_of(insn));
         break;
     case KCSIM_DO_MBARRIER: kcsim_do_mbarrier(warp, insn, mask); break;
     case KCSIM_DO_SYSTEM: kcsim_do_system(warp, insn, mask); break;

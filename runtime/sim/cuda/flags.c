@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/cuda/access.h"
+#include "runtime/sim/cuda/talk.h"
 
 struct kcsim_flags {
     uint64_t words;
@@ -58,6 +58,9 @@ void kcsim_flags_pass(kcsim_access *access) {
     kcsim_flags *flags = access->home->flags;
     kcsim_warp *warp = access->warp;
     ptx_modifier semantics = ptx_has(access->insn->source, PTX_GROUP_SEMANTICS);
+    if (access->home != warp->block &&
+        ptx_has(access->insn->source, PTX_GROUP_SCOPE) == PTX_M_CTA)
+        return; /* the block whose word it is lies outside the scope */
     bool writes = access->kind != KCSIM_ACCESS_READ, reads = access->kind != KCSIM_ACCESS_WRITE;
     bool releases = semantics == PTX_M_RELEASE || semantics == PTX_M_ACQ_REL;
     /* Before its first fence a warp has nothing to tell by relaxed accesses. */
@@ -73,6 +76,7 @@ void kcsim_flags_pass(kcsim_access *access) {
             return;
         }
         if (reads) kcsim_order_acquire(warp, clock, !acquires);
+        if (reads && warp->block->worker->talk) kcsim_talk_share(warp);
         if (writes && !reads) memset(clock, 0, flags->clock_count * sizeof *clock);
         const uint32_t *released = releases ? warp->time : warp->fenced;
         if (writes) kcsim_order_join(clock, released, flags->clock_count);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/sim/cuda/talk.h"
 #include "runtime/sim/cuda/wgmma.h"
 
 #define TURN ((uint64_t)1 << 15) /* instructions of a block before another has its turn */
@@ -140,6 +141,8 @@ static bool create_worker(kcsim_worker *worker, const kcsim_grid *grid) {
     worker->launch = grid;
     worker->executed = calloc(grid->code->insn_count + 1, sizeof *worker->executed);
     worker->near = calloc(grid->code->insn_count + 1, sizeof *worker->near);
+    if (grid->check_race && grid->code->talks_across_blocks) worker->talk = kcsim_talk_create();
+    if (grid->check_race) worker->global_race = kcsim_global_race_create(&grid->machine->memory);
     worker->costs = calloc(grid->code->insn_count + 1, sizeof *worker->costs);
     if (grid->code->wgmma) worker->plans = calloc(KCSIM_WGMMA_PLANS, sizeof *worker->plans);
     worker->failed = !worker->executed || !worker->near || !worker->costs ||
@@ -152,6 +155,8 @@ static void destroy_worker(kcsim_worker *worker) {
     free(worker->near);
     free(worker->plans);
     free(worker->costs);
+    kcsim_talk_destroy(worker->talk);
+    kcsim_global_race_destroy(worker->global_race);
     kcsim_finding_clear(&worker->findings);
     free(worker->conflicts.items);
     free(worker->printed.data);

@@ -25,6 +25,7 @@
 #include "runtime/sim/cuda/access.h"
 #include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/race_sets.h"
+#include "runtime/sim/cuda/talk.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
@@ -362,6 +363,7 @@ void kcsim_race_meet(kcsim_block *block, uint32_t warps, uint32_t barrier) {
         memcpy(known, arrivals, count * sizeof *known);
         memset(arrivals, 0, count * sizeof *arrivals);
     }
+    if (block->worker->talk) kcsim_talk_meet(block, warps);
     for (uint32_t w = 0; w < block->warp_count; w++)
         if (warps >> w & 1) kcsim_order_join(known, block->warps[w].time, count);
     for (uint32_t w = 0; w < block->warp_count; w++) {

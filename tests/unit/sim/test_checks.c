@@ -327,8 +327,10 @@ static void test_races_between_blocks(void **state) {
     blocks(PTX_KERNEL("mov.u32 %r7, %ctaid.x;\nsetp.gt.u32 %p1, %r7, 1;\n@%p1 bra end;\nmul.wide.u32 %d5, %r7, 2;\n"
                       "add.s64 %d2, %d2, %d5;\nst.global.b16 [%d2], 1;\nend:"), NULL, NULL);
     blocks(PTX_KERNEL("st.global.b16 [%d2], 1;"), "race", "\"size\": 1");
-    /* atomics may order anything: not looked at */
-    blocks(PTX_KERNEL("atom.global.add.u32 %r1, [%d1], 1;\nst.global.b32 [%d2], 1;"), NULL, NULL);
+    /* relaxed atomics order nothing */
+    blocks(PTX_KERNEL("atom.global.add.u32 %r1, [%d1], 1;\nst.global.b32 [%d2], 1;"), "race", "nothing orders the two");
+    /* a plain load before a compare-and-swap is a guess */
+    blocks(PTX_KERNEL("ld.global.b32 %r1, [%d1];\nadd.u32 %r2, %r1, 1;\natom.global.cas.b32 %r3, [%d1], %r1, %r2;"), NULL, NULL);
 }
 
 static void test_barrier_divergence(void **state) {

@@ -1,0 +1,177 @@
+/* Races on global memory. A word remembers its last plain writer, its last atomic (or strong
+ * store), and its last two readers: what a later access is compared with. Warps of a cluster are
+ * ordered by their clocks (order.c), those of others by talk.c; in kernels that do not talk nothing
+ * orders clusters, which conflicts.h looks after, so that here only one's own count.
+ *
+ * Two strong accesses race only when one is outside the other's scope. A plain load beside a
+ * compare-and-swap is a guess, as compilers make it to begin their loops with: no race. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/sim/cuda/talk.h"
+
+#define PAGE_WORDS 1024u
+#define MOST_PAGES 4096u /* 48 KiB each; behind it words are not remembered */
+#define MANY_PAGES 512u  /* given back between clusters that do not talk */
+
+typedef struct mark {
+    uint32_t key, time; /* of the warp; time 0: none */
+    uint16_t place;     /* its instruction; UINT16_MAX: further behind */
+    uint16_t bytes : 4, scope : 2, strong : 1, reads : 1, swaps : 1;
+} mark;
+
+typedef struct word {
+    mark writer, atomic, readers[2];
+} word;
+
+struct kcsim_global_race {
+    uint64_t base, page_count;
+    word **pages;
+    uint32_t used;
+    uint64_t list[MOST_PAGES]; /* those that are used */
+};
+
+kcsim_global_race *kcsim_global_race_create(const kcsim_memory *memory) {
+    kcsim_global_race *race = calloc(1, sizeof *race);
+    if (!race) return NULL;
+    race->base = memory->base;
+    race->page_count = (memory->next - memory->base) / (4 * PAGE_WORDS) + 1;
+    race->pages = calloc(race->page_count, sizeof *race->pages);
+    if (race->pages) return race;
+    free(race);
+    return NULL;
+}
+
+static void give_back(kcsim_global_race *race) {
+    for (uint32_t i = 0; i < race->used; i++) {
+        free(race->pages[race->list[i]]);
+        race->pages[race->list[i]] = NULL;
+    }
+    race->used = 0;
+}
+
+void kcsim_global_race_destroy(kcsim_global_race *race) {
+    if (!race) return;
+    give_back(race);
+    free(race->pages);
+    free(race);
+}
+
+void kcsim_global_race_begin(kcsim_global_race *race) {
+    if (race->used > MANY_PAGES) give_back(race);
+}
+
+static word *word_at(kcsim_global_race *race, uint64_t address) {
+    uint64_t index = (address - race->base) / 4, page = index / PAGE_WORDS;
+    if (page >= race->page_count) return NULL;
+    if (!race->pages[page]) {
+        if (race->used == MOST_PAGES) return NULL;
+        race->pages[page] = calloc(PAGE_WORDS, sizeof **race->pages);
+        if (!race->pages[page]) return NULL;
+        race->list[race->used++] = page;
+    }
+    return &race->pages[page][index % PAGE_WORDS];
+}
+
+static bool is_ordered(const kcsim_warp *warp, const mark *past, uint32_t first) {
+    uint32_t id = past->key - first;
+    if (id < warp->block->launch->clock_count) return id == warp->id || past->time <= warp->time[id];
+    return !warp->block->worker->talk || kcsim_talk_is_ordered(warp, past->key, past->time);
+}
+
+/* Whether both are within each other's scope. */
+static bool reaches(const kcsim_warp *warp, const mark *past, const mark *now, uint32_t first) {
+    kcsim_scope scope = (kcsim_scope)(past->scope < now->scope ? past->scope : now->scope);
+    uint32_t id = past->key - first;
+    if (scope == KCSIM_SCOPE_GPU) return true;
+    if (id >= warp->block->launch->clock_count) return false;
+    return scope == KCSIM_SCOPE_CLUSTER || id / warp->block->warp_count == warp->block->rank;
+}
+
+static bool conflicts(const kcsim_warp *warp, const mark *past, const mark *now, uint32_t first) {
+    if (!past->time || !(past->bytes & now->bytes)) return false;
+    if ((past->swaps && now->reads) || (past->reads && now->swaps)) return false;
+    if (past->strong && now->strong && reaches(warp, past, now, first)) return false;
+    return !is_ordered(warp, past, first);
+}
+
+static void note(word *at, mark now, kcsim_access_kind kind) {
+    mark *place = now.strong ? &at->atomic : &at->writer;
+    if (kind == KCSIM_ACCESS_READ) {
+        place = &at->readers[0];
+        if (place->time && place->key != now.key) {
+            at->readers[1] = *place;
+        } else if (place->time == now.time) now.bytes |= place->bytes;
+    } else if (place->key == now.key && place->time == now.time) {
+        now.bytes |= place->bytes;
+    }
+    *place = now;
+}
+
+/* The access that this one races with, or NULL. */
+static const mark *find(const kcsim_warp *warp, const word *at, const mark *now,
+                        kcsim_access_kind kind, uint32_t first) {
+    if (conflicts(warp, &at->writer, now, first)) return &at->writer;
+    if (conflicts(warp, &at->atomic, now, first)) return &at->atomic;
+    for (int i = 0; kind != KCSIM_ACCESS_READ && i < 2; i++)
+        if (conflicts(warp, &at->readers[i], now, first)) return &at->readers[i];
+    return NULL;
+}
+
+static void tell(kcsim_access *access, uint32_t lanes, const mark *other) {
+    const kcsim_grid *launch = access->warp->block->launch;
+    uint32_t warps = access->warp->block->warp_count, id = other->key % launch->clock_count;
+    uint32_t number = other->key / launch->clock_count, rank = id / warps, block[3];
+    char text[140], line[32] = "";
+    const uint32_t *size = launch->cluster;
+    for (int i = 0; i < 3; i++) {
+        uint32_t along = launch->grid[i] / size[i];
+        block[i] = number % along * size[i] + rank % size[i];
+        number /= along;
+        rank /= size[i];
+    }
+    if (other->place != UINT16_MAX)
+        snprintf(line, sizeof line, " (line %u)", launch->code->insns[other->place].line);
+    snprintf(text, sizeof text, "warp %u of block %u,%u,%u used it too%s, and nothing orders the two",
+             id % warps, block[0], block[1], block[2], line);
+    kcsim_report report = {.kind = KCSIM_FINDING_RACE,
+                           .lanes = lanes,
+                           .space = "global",
+                           .addresses = access->address,
+                           .size = access->size,
+                           .other = text};
+    kcsim_report_lanes(access->warp, access->insn, &report);
+}
+
+void kcsim_global_race_access(kcsim_access *access) {
+    const kcsim_warp *warp = access->warp;
+    kcsim_global_race *race = warp->block->worker->global_race;
+    uint32_t key = kcsim_warp_key(warp), first = key - warp->id, bad = 0;
+    mark now = {.key = key,
+                .time = warp->time[warp->id],
+                .place = warp->pc < UINT16_MAX ? (uint16_t)warp->pc : UINT16_MAX,
+                .strong = kcsim_is_strong(access->insn),
+                .scope = kcsim_scope_of(access->insn),
+                .reads = access->kind == KCSIM_ACCESS_READ,
+                .swaps = access->insn->kind == KCSIM_DO_ATOMIC && access->insn->round == PTX_M_CAS};
+    mark other = {.time = 0};
+    if (access->kind == KCSIM_ACCESS_ATOMIC) now.strong = 1;
+    else if (access->insn->kind == KCSIM_DO_BULK) now.strong = 0;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint64_t from = access->address[lane], end = from + access->size;
+        for (uint64_t at = from / 4 * 4; at < end; at += 4) {
+            word *place = word_at(race, at);
+            if (!place) continue;
+            now.bytes = 15;
+            if (at < from) now.bytes &= 15u << (from - at) & 15u;
+            if (at + 4 > end) now.bytes &= 15u >> (at + 4 - end);
+            const mark *found = find(warp, place, &now, access->kind, first);
+            if (found && !bad) other = *found;
+            if (found) bad |= 1u << lane;
+            note(place, now, access->kind);
+        }
+        if (access->span.same) break;
+    }
+    if (bad) tell(access, access->span.same ? access->mask : bad, &other);
+}
