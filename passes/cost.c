@@ -4,30 +4,31 @@
 #include <string.h>
 
 enum {
-    LIKELY = 4096,        // of a symbol that may be larger
-    MEMORY_LATENCY = 700, // cycles from a load to its value
-    STEP_CYCLES = 40,     // of the loop's own instructions
-    BARRIER_CYCLES = 100, // that one block alone waits in a step
-    START_CYCLES = 1000,  // before the first products, with the last stores
-    CACHE_BYTES = 32,     // of the last cache, a cycle and multiprocessor
-    SHARED_BYTES = 128,   // of shared memory, a cycle
-    CONVERSIONS = 64,     // a cycle and multiprocessor
-    SCHEDULERS = 4,       // warp instructions a cycle
-    FETCH_BYTES = 16,     // of an access to shared memory
-    OTHER_REGISTERS = 16, // addresses, counters
-    LOAD_REGISTERS = 8,   // those of loads that pass registers
-    GRANULE = 8,          // in which registers are given out
-    MOST_FRAGMENT = 32,   // elements of an instruction along k
-    GROUP = 8,            // rows of tiles
-    MOST_PARTS = 64,      // of k
+    LIKELY = 4096,          // of a symbol that may be larger
+    MEMORY_LATENCY = 700,   // cycles from a load to its value
+    STEP_CYCLES = 40,       // that a step takes at least
+    STEP_INSTRUCTIONS = 40, // of the loop itself, a warp and step
+    BARRIER_CYCLES = 100,   // that one block alone waits in a step
+    START_CYCLES = 1000,    // before the first products, with the last stores
+    CACHE_BYTES = 32,       // of the last cache, a cycle and multiprocessor
+    SHARED_BYTES = 128,     // of shared memory, a cycle
+    CONVERSIONS = 64,       // a cycle and multiprocessor
+    SCHEDULERS = 4,         // warp instructions a cycle
+    FETCH_BYTES = 16,       // of an access to shared memory
+    OTHER_REGISTERS = 16,   // addresses, counters
+    LOAD_REGISTERS = 8,     // those of loads that pass registers
+    GRANULE = 8,            // in which registers are given out
+    MOST_FRAGMENT = 32,     // elements of an instruction along k
+    GROUP = 8,              // rows of tiles
+    MOST_PARTS = 64,        // of k
     LEAST_PART = 64,
     EVEN_PART = 32,
 };
 
-static const double NOT_HIDDEN = 0.1, // of what goes on beside what limits
-    KERNEL_SECONDS = 3e-6,            // that another kernel takes at least
-    WORTH_PARTS = 0.85,               // of the time of the whole
-    BETTER = 0.97,                    // than fewer parts
+static const double NOT_HIDDEN = 0.25, // of what goes on beside what limits
+    KERNEL_SECONDS = 3e-6,             // that another kernel takes at least
+    WORTH_PARTS = 0.85,                // of the time of the whole
+    BETTER = 0.97,                     // than fewer parts
     UNEVEN = 1.1;
 
 // What is tried for a unit.
@@ -40,7 +41,7 @@ typedef struct {
 
 static const search searches[] = {
     {"fma", {128, 64, 32, 16}, {256, 128, 64, 32}, {4, 3, 2}, 64, 512},
-    {"tensor", {256, 128, 64, 32, 16}, {128, 64, 32}, {4, 3, 2}, 128, 2048},
+    {"tensor", {256, 128, 64, 32, 16}, {128, 64, 32}, {4, 3, 2}, 128, 8192},
 };
 
 static const int64_t warps_tried[] = {16, 8, 4, 2, 1};
@@ -178,6 +179,13 @@ static int64_t staged(const kc_target *t, const kc_cost_problem *p, const kc_cos
     return p->vectors ? words(elements, p->elem) : larger(words(elements, p->elem), elements);
 }
 
+// What addresses and values in flight take: copies of single elements each have an address of their own.
+static int64_t moving(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
+    if (!p->direct) return p->vectors ? LOAD_REGISTERS : 2 * LOAD_REGISTERS;
+    int64_t elements = divided((c->tile[0] + c->tile[1]) * c->tile[2], threads_of(t, c));
+    return p->vectors ? 0 : elements;
+}
+
 // Registers that a block of so many threads leaves each of them.
 static int64_t most_registers(const kc_target *t, const kc_cost_choice *c) {
     int64_t share = t->attributes.registers_per_multiprocessor / threads_of(t, c);
@@ -190,8 +198,7 @@ static int64_t registers_of(const kc_target *t, const kc_cost_problem *p, const 
             steps = is_tensor(p) ? 2 * FETCH_BYTES / bytes : smaller(FETCH_BYTES / bytes, 8),
             fetches = smaller(larger(c->tile[2] / steps, 1), 2);
     int64_t held = fetches * (int64_t)(fetched(t, p, c) * (double)(steps * bytes) / 4);
-    int64_t loads = p->direct ? 0 : p->vectors ? LOAD_REGISTERS : 2 * LOAD_REGISTERS;
-    return accumulators(t, p, c) + held + staged(t, p, c) + loads + OTHER_REGISTERS;
+    return accumulators(t, p, c) + held + staged(t, p, c) + moving(t, p, c) + OTHER_REGISTERS;
 }
 
 static int64_t shared_of(const kc_cost_problem *p, const kc_cost_choice *c) {
@@ -239,7 +246,8 @@ static void step_cycles(const kc_target *t, const kc_cost_problem *p, const kc_c
            reads = (double)threads_of(t, c) * fetched(t, p, c) * depth;
     bool converts = !is_tensor(p) && kc_dtype_is_float(p->elem) && bytes < 4;
     double instructions = reads * bytes / FETCH_BYTES + 6 * elements * bytes / FETCH_BYTES +
-                          (is_tensor(p) ? products / 64 : products) + (converts ? reads : 0);
+                          (is_tensor(p) ? products / 64 : products) + (converts ? reads : 0) +
+                          (double)(threads_of(t, c) * STEP_INSTRUCTIONS);
     cycles[KC_COST_MATH] = products / (double)kc_cost_rate(t, p->unit, p->elem);
     cycles[KC_COST_SHARED] = (reads + elements) * bytes / SHARED_BYTES;
     cycles[KC_COST_CONVERT] = converts ? reads / CONVERSIONS : 0;
@@ -264,10 +272,11 @@ static double memory_bytes(const kc_target *t, const kc_cost_problem *p, const k
     return (all > operands ? all : operands) + result;
 }
 
-// A scheduler without a warp does nothing, and few warps leave it waiting now and then.
-static double strain(const kc_cost_choice *c, int64_t blocks) {
+// A scheduler without a warp does nothing, and few warps leave it waiting now and then; less on tensor cores, whose
+// instructions each take several cycles and do not wait for one another.
+static double strain(const kc_cost_problem *p, const kc_cost_choice *c, int64_t blocks) {
     double warps = (double)(blocks * c->warps) / SCHEDULERS;
-    return (warps < 1 ? 1 / warps : 1) + 0.25 / warps;
+    return (warps < 1 ? 1 / warps : 1) + (is_tensor(p) ? 0.05 : 0.25) / warps;
 }
 
 static double latency_of(const kc_cost_choice *c) {
@@ -278,7 +287,7 @@ static double latency_of(const kc_cost_choice *c) {
 static double wave_cycles(const kc_cost_problem *p, const kc_cost_choice *c, int64_t blocks,
                           double step) {
     double steps = (double)divided(p->k, c->tile[2]),
-           busy = (double)blocks * step * strain(c, blocks),
+           busy = (double)blocks * step * strain(p, c, blocks),
            stored = (double)(c->tile[0] * c->tile[1]) * kc_dtype_unit(p->result) / CACHE_BYTES;
     if (c->stages < 2) busy += latency_of(c);
     if (busy < latency_of(c)) busy = latency_of(c);
@@ -300,7 +309,7 @@ static void predict_time(const kc_target *t, const kc_cost_problem *p, kc_cost_p
         (double)(plan->programs / at_once) * wave_cycles(p, &plan->choice, plan->blocks, step);
     if (rest) total += wave_cycles(p, &plan->choice, divided(rest, machine), step);
     int64_t busy = smaller(plan->blocks, divided(plan->programs, machine));
-    if ((double)busy * step * strain(&plan->choice, larger(busy, 1)) < latency_of(&plan->choice))
+    if ((double)busy * step * strain(p, &plan->choice, larger(busy, 1)) < latency_of(&plan->choice))
         plan->limit = KC_COST_LATENCY;
     plan->waves = (double)plan->programs / (double)at_once;
     plan->seconds = total / ((double)t->attributes.clock * 1e6);

@@ -8,10 +8,9 @@
 const kc_mma *kc_layouts_instruction(const kc_layouts *l, const kc_op *dot) {
     if (strcmp(kc_attr_string(dot, KC_ATTR_UNIT, "fma"), "tensor") != 0) return NULL;
     const kc_type *a = &kc_operand(dot, 0)->type;
-    const kc_mma *row =
-        kc_mma_find(l->pass->target, a->elem, kc_result(dot, 0)->type.elem,
-                    kc_attr_string(dot, KC_ATTR_PRECISION, "ieee"),
-                    a->tile[kc_attr_int(dot, KC_ATTR_AXIS, 0)]);
+    const kc_mma *row = kc_mma_find(l->pass->target, a->elem, kc_result(dot, 0)->type.elem,
+                                    kc_attr_string(dot, KC_ATTR_PRECISION, "ieee"),
+                                    a->tile[kc_attr_int(dot, KC_ATTR_AXIS, 0)]);
     if (!row) kc_bug("a dot on tensor cores that have no instruction for it");
     return row;
 }
@@ -68,8 +67,7 @@ kc_layout kc_layouts_mma_accumulator(const kc_layouts *l, const kc_op *dot) {
 
 kc_feed kc_layouts_mma_feed(const kc_layouts *l, const kc_op *dot, int operand) {
     const kc_mma *row = kc_layouts_instruction(l, dot);
-    int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0),
-        own = kc_layouts_own_dimension(dot, operand),
+    int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0), own = kc_layouts_own_dimension(dot, operand),
         other = kc_layouts_own_dimension(dot, 1 - operand);
     int64_t depth = kc_operand(dot, operand)->type.tile[axis];
     kc_layout fragment = embedded(l, row, operand ? KC_MMA_B : KC_MMA_A, own, axis);

@@ -17,7 +17,7 @@ struct kc_mma {
     kc_dtype accumulator;
     int m, n, k;
     const char *a, *b, *c; // fragments, as layout text
-    const char *note;      // what it does to its operands first: "tf32"; "" for nothing
+    const char *note;      // "tf32": it drops the low 13 bits of its operands; "": it takes them whole
     int compute_capability; // the least that has it
     int ptx_version;        // the least that has it
 };
@@ -25,8 +25,8 @@ struct kc_mma {
 typedef enum { KC_MMA_A, KC_MMA_B, KC_MMA_C } kc_mma_side;
 
 // The instruction with the longest k that is at most `depth` and divides it; NULL: the target has
-// none for these types. precision is that of the language: f32 operands are rounded to tf32 where it
-// is "high" (three products of the parts) or "fast" (one), and have no instruction otherwise.
+// none for these types. precision is that of the language: f32 operands become tf32 where it is
+// "high" (three products of the parts) or "fast" (one), and have no instruction otherwise.
 const kc_mma *kc_mma_find(const kc_target *, kc_dtype operand, kc_dtype accumulator,
                           const char *precision, int64_t depth);
 const kc_mma *kc_mma_named(const kc_target *, const char *name); // NULL when there is none

@@ -52,9 +52,9 @@ LLVMValueRef kc_emit_pack(kc_emit *e, kc_dtype dtype, const LLVMValueRef *elemen
     if (in_word == 1 || n <= in_word) return pack_flat(e, dtype, elements, n);
     LLVMValueRef words = LLVMGetPoison(kc_emit_access_type(e, dtype, n));
     for (int i = 0; i < n; i += in_word)
-        words = LLVMBuildInsertElement(e->builder, words,
-                                       pack_flat(e, dtype, elements + i, in_word),
-                                       kc_emit_i32(e, i / in_word), "");
+        words =
+            LLVMBuildInsertElement(e->builder, words, pack_flat(e, dtype, elements + i, in_word),
+                                   kc_emit_i32(e, i / in_word), "");
     return words;
 }
 

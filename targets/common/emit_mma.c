@@ -9,8 +9,8 @@ enum { MOST_WORDS = 16, WORD_BYTES = 4, SPLITS = 2 };
 typedef struct {
     const kc_value *value;
     const kc_tile_map *map;
-    int registers, words;  // of a fragment
-    LLVMValueRef *word[SPLITS]; // all fragments' words; [1] what rounding to tf32 left over
+    int registers, words;       // of a fragment
+    LLVMValueRef *word[SPLITS]; // all fragments' words; [1]: of three products, what is left
 } side;
 
 static int registers_of(const kc_mma *row, kc_mma_side which) {
@@ -22,18 +22,19 @@ static LLVMValueRef as_f32(kc_emit *e, LLVMValueRef word) {
     return LLVMBuildBitCast(e->builder, word, e->f32, "");
 }
 
-// f32 operands: rounded, and for three products what that leaves, rounded too.
-static void split_tf32(kc_emit *e, side *s, int i, bool both) {
+// Three products: an f32 is a tf32 and what that leaves. For one product the instruction drops the
+// bits that a tf32 has not.
+static void split_tf32(kc_emit *e, side *s, int i) {
     LLVMValueRef x = as_f32(e, s->word[0][i]);
     s->word[0][i] = e->hooks->round_tf32(e, x);
-    if (!both) return;
     LLVMValueRef rest = LLVMBuildFSub(e->builder, x, as_f32(e, s->word[0][i]), "");
     s->word[1][i] = e->hooks->round_tf32(e, rest);
 }
 
 static side operand(kc_emit *e, const kc_value *value, const kc_mma *row, kc_mma_side which,
                     bool high) {
-    side s = {.value = value, .map = kc_emit_get(value)->map, .registers = registers_of(row, which)};
+    side s = {
+        .value = value, .map = kc_emit_get(value)->map, .registers = registers_of(row, which)};
     kc_dtype t = value->type.elem;
     int in_word = kc_emit_in_word(t), n = kc_emit_get(value)->n / in_word;
     s.words = s.registers / in_word;
@@ -44,7 +45,7 @@ static side operand(kc_emit *e, const kc_value *value, const kc_mma *row, kc_mma
         for (int j = 0; j < in_word; j++)
             elements[j] = kc_emit_register(e, value, i * in_word + j);
         s.word[0][i] = t == KC_f64 ? elements[0] : kc_emit_pack(e, t, elements, in_word);
-        if (strcmp(row->note, "tf32") == 0) split_tf32(e, &s, i, high);
+        if (high) split_tf32(e, &s, i);
     }
     return s;
 }

@@ -43,8 +43,7 @@ void kc_cuda_load_matrices(kc_emit *e, LLVMValueRef pointer, int n, bool transpo
     const char *text =
         kc_arena_printf(e->arena, "ldmatrix.sync.aligned.m8n8.x%d%s.shared.b16 %s, [$%d];", n,
                         transposed ? ".trans" : "", list, next);
-    const char *constraints =
-        kc_arena_printf(e->arena, "%s,r,~{memory}", repeat(e, "", "=r", n));
+    const char *constraints = kc_arena_printf(e->arena, "%s,r,~{memory}", repeat(e, "", "=r", n));
     LLVMValueRef address = LLVMBuildPtrToInt(e->builder, pointer, e->i32, "");
     LLVMValueRef call =
         kc_emit_assembly(e, true, several(e, e->i32, n), text, constraints, 1, &address);
@@ -56,10 +55,9 @@ void kc_cuda_load_matrices(kc_emit *e, LLVMValueRef pointer, int n, bool transpo
 void kc_cuda_multiply_matrices(kc_emit *e, const kc_mma *row, int n_a, const LLVMValueRef *a,
                                int n_b, const LLVMValueRef *b, int n_c, LLVMValueRef *c) {
     bool wide = row->operand == KC_f64;
-    const char *in = wide ? "d" : "r",
-               *out = row->accumulator == KC_f64   ? "=d"
-                      : row->accumulator == KC_f32 ? "=f"
-                                                   : "=r";
+    const char *in = wide ? "d" : "r", *out = row->accumulator == KC_f64   ? "=d"
+                                              : row->accumulator == KC_f32 ? "=f"
+                                                                           : "=r";
     LLVMValueRef args[MOST_OPERANDS];
     int n = 0, next = 0;
     for (int i = 0; i < n_a; i++)
