@@ -45,6 +45,8 @@ kcsim_machine *kcsim_machine_create(const kcsim_arch *arch, const kcsim_options 
         return NULL;
     }
     pthread_mutex_init(&machine->lock, NULL);
+    kcsim_machine_set_stack(machine, 0);
+    kcsim_machine_set_heap(machine, (size_t)8 << 20);
     return machine;
 }
 
@@ -70,6 +72,22 @@ const kcsim_options *kcsim_machine_options(const kcsim_machine *machine) {
 void kcsim_machine_set_seed(kcsim_machine *machine, uint64_t seed) {
     pthread_mutex_lock(&machine->lock);
     machine->options.seed = seed;
+    pthread_mutex_unlock(&machine->lock);
+}
+
+#define STACK_LEAST ((size_t)16 << 10)
+#define STACK_MOST ((size_t)256 << 10)
+
+void kcsim_machine_set_stack(kcsim_machine *machine, size_t bytes) {
+    size_t most = bytes < STACK_MOST ? bytes : STACK_MOST;
+    pthread_mutex_lock(&machine->lock);
+    machine->stack_bytes = (most > STACK_LEAST ? most : STACK_LEAST) / 16 * 16;
+    pthread_mutex_unlock(&machine->lock);
+}
+
+void kcsim_machine_set_heap(kcsim_machine *machine, size_t bytes) {
+    pthread_mutex_lock(&machine->lock);
+    machine->heap_limit = bytes;
     pthread_mutex_unlock(&machine->lock);
 }
 

@@ -81,6 +81,11 @@ kcsim_machine *kcsim_machine_create(const kcsim_arch *arch, const kcsim_options 
 void kcsim_machine_destroy(kcsim_machine *machine); /* modules and memory too; NULL is fine */
 const kcsim_arch *kcsim_machine_arch(const kcsim_machine *machine);
 const kcsim_options *kcsim_machine_options(const kcsim_machine *machine); /* zeros filled in */
+/* Of modules that are loaded from now on, how much stack a thread has for functions that recurse and
+ * for alloca (16 KiB at first; never less, at most 256 KiB); how much memory kernels may have from
+ * malloc (8 MiB at first). */
+void kcsim_machine_set_stack(kcsim_machine *machine, size_t bytes);
+void kcsim_machine_set_heap(kcsim_machine *machine, size_t bytes);
 /* Who gets what kernels print, when a launch ends; nobody at first. It must not call the machine. */
 typedef void (*kcsim_output)(void *context, bool is_error, const char *text, size_t size);
 void kcsim_machine_set_output(kcsim_machine *machine, kcsim_output output, void *context);

@@ -28,6 +28,7 @@ typedef struct kcsim_allocation {
     bool shared;    /* mapped at `base` in the host's address space */
     bool reserved;  /* addresses alone; never live */
     bool mapped;    /* lies in a reservation */
+    bool heap;      /* a kernel's malloc gave it */
 } kcsim_allocation;
 
 typedef struct kcsim_memory {

@@ -21,6 +21,7 @@ struct kcsim_machine {
     kcsim_conflicts *conflicts;   /* made when a launch first needs it */
     struct kcsim_module *modules; /* linked through kcsim_module.next */
     uint64_t launches;
+    uint64_t stack_bytes, heap_limit;
     uint64_t heap_used; /* by kernels' malloc */
     uint64_t code_next; /* addresses that functions have so far */
     kcsim_output output;

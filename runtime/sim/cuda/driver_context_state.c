@@ -55,6 +55,9 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     if ((unsigned)limit >= DRIVER_LIMIT_COUNT) return CUDA_ERROR_INVALID_VALUE;
     if (limit >= CU_LIMIT_SHMEM_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
     context->limits[limit] = value;
+    kcsim_machine *machine = context->device->machine; /* of all its contexts */
+    if (limit == CU_LIMIT_STACK_SIZE) kcsim_machine_set_stack(machine, value);
+    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE) kcsim_machine_set_heap(machine, value);
     return CUDA_SUCCESS;
 }
 

@@ -11,7 +11,6 @@
 
 #include "runtime/sim/cuda/exec.h"
 
-#define HEAP_LIMIT ((uint64_t)8 << 20) /* CU_LIMIT_MALLOC_HEAP_SIZE as a context begins with it */
 
 typedef struct caller {
     kcsim_warp *warp;
@@ -269,9 +268,11 @@ static void report_assertion(const caller *who) {
 static void allocate(const caller *who) {
     kcsim_machine *machine = who->warp->block->launch->machine;
     uint64_t bytes = argument(who, 0, 8), address = 0;
-    if (bytes && bytes <= HEAP_LIMIT && machine->heap_used <= HEAP_LIMIT - bytes) {
-        const kcsim_allocation *made = kcsim_memory_alloc(&machine->memory, bytes);
+    uint64_t left = machine->heap_used < machine->heap_limit ? machine->heap_limit - machine->heap_used : 0;
+    if (bytes && bytes <= left) {
+        kcsim_allocation *made = kcsim_memory_alloc(&machine->memory, bytes);
         if (made) {
+            made->heap = true;
             address = made->base;
             machine->heap_used += made->bytes;
         }
@@ -285,7 +286,8 @@ static void release(const caller *who) {
     if (!address) return;
     const kcsim_allocation *found = kcsim_memory_find(&machine->memory, address, 1);
     uint64_t bytes = found ? found->bytes : 0;
-    if (kcsim_memory_free(&machine->memory, address)) machine->heap_used -= bytes;
+    bool ours = found && found->heap;
+    if (ours && kcsim_memory_free(&machine->memory, address)) machine->heap_used -= bytes;
     else
         complain(who, KCSIM_FINDING_OUT_OF_BOUNDS, "global", address,
                  "free of what malloc did not give, or gave back already");

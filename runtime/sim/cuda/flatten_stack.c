@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_BYTES 16384
 #define HEADER 16 /* the caller's frame, the return site */
 #define ALIGNMENT 16
 
@@ -335,7 +334,7 @@ bool kcsim_stack_end(kcsim_flattener *state) {
         if (!state->shared[i]->copied && !copy_shared(state, state->shared[i])) return false;
     kcsim_flat *flat = state->flat;
     uint64_t base = round_up(flat->local_bytes, ALIGNMENT);
-    flat->local_bytes = base + STACK_BYTES;
+    flat->local_bytes = base + state->module->stack_bytes;
     for (size_t i = 0; i < state->patch_count; i++) {
         const kcsim_patch *late = &state->patches[i];
         ptx_operand *operand = &flat->statements[late->statement].operands[late->operand];

@@ -168,6 +168,7 @@ static bool add_function(kcsim_module *module, ptx_routine *routine, kcsim_funct
 
 static kcsim_status build(kcsim_machine *machine, kcsim_module *module, const char *text,
                           size_t size) {
+    module->ptx.stack_bytes = machine->stack_bytes;
     bool parsed = ptx_parse(&module->ptx, text, size);
     kcsim_status status = check_header(&module->ptx, machine->arch);
     if (status != KCSIM_OK) return status;

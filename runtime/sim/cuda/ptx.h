@@ -321,6 +321,7 @@ typedef struct ptx_module {
     ptx_variable *variables, *last_variable;
     ptx_routine *routines, *last_routine;
     uint32_t marks; /* walks over the calls so far */
+    uint64_t stack_bytes; /* of a thread, for what recurses */
     char error[256]; /* "line 3: ..."; "" when it parsed */
     int status;      /* a kcsim_status when error is set */
 } ptx_module;

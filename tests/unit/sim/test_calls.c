@@ -129,6 +129,20 @@ static void recursion_ends_with_the_stack(void **state) {
     machine_close(&test);
 }
 
+static void the_stack_can_be_larger(void **state) {
+    (void)state;
+    kcsim_module *module;
+    machine_test test = open_module(SUM("4000"));
+    kcsim_machine_set_stack(test.machine, 200 << 10);
+    kcsim_machine_set_heap(test.machine, 1 << 20);
+    assert_int_equal(kcsim_module_load(test.machine, SUM("4000"), sizeof SUM("4000"), NULL, 0, &module), KCSIM_OK);
+    assert_int_equal(kcsim_module_find_function(module, "k", &test.function), KCSIM_OK);
+    write_in(&test, 30);
+    assert_int_equal(machine_launch(&test, 1, 32, 0), KCSIM_OK);
+    assert_int_equal(*(uint64_t *)kcsim_mem_host(test.machine, test.out, 8), 30 * 31 / 2);
+    machine_close(&test);
+}
+
 static void alloca_gives_memory(void **state) {
     (void)state;
     uint64_t in[32], out[32];
@@ -226,6 +240,7 @@ static void the_heap_has_bounds(void **state) {
         {HEAP("st.global.u32 [%d2+64], 1;\n"), "out_of_bounds"},
         {HEAP("call.uni free, (p);\nst.global.u32 [%d2], 1;\n"), "in memory that was freed"},
         {HEAP("call.uni free, (p);\ncall.uni free, (p);\n"), "gave back already"},
+        {HEAP("st.param.b64 [p], %d0;\ncall.uni free, (p);\n"), "gave back already"}, /* not the heap's */
         {HEAP("ld.global.u32 %r1, [%d2];\nst.global.u32 [%d0], %r1;\n"), "uninitialized"},
         {HEAP("mov.u64 %d1, 9000000;\nst.param.b64 [n], %d1;\ncall.uni (p), malloc, (n);\n" /* more than there is */
               "ld.param.b64 %d2, [p];\nsetp.eq.u64 %p1, %d2, 0;\n@%p1 trap;\n"),
@@ -279,6 +294,7 @@ int main(void) {
         cmocka_unit_test(wild_pointers_trap),
         cmocka_unit_test(recursion),
         cmocka_unit_test(recursion_ends_with_the_stack),
+        cmocka_unit_test(the_stack_can_be_larger),
         cmocka_unit_test(alloca_gives_memory),
         cmocka_unit_test(alloca_ends_with_the_stack),
         cmocka_unit_test(printf_prints),

@@ -94,6 +94,49 @@ static void images_of_several(void **state) {
     }
 }
 
+/* ---- what kernels print and assert ------------------------------------------------------------ */
+
+static void printing_and_asserting(void **state) {
+    (void)state;
+    static const char ptx[] =
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+        ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n,"
+        " .param .b64 s);\n.global .align 1 .b8 text[4] = {104, 105, 10, 0};\n"
+        ".visible .entry k(.param .u32 bad)\n{\n.reg .b64 %d; .reg .b32 %r; .reg .pred %p;\n"
+        ".param .b64 a; .param .b64 b; .param .b64 c; .param .b32 l;\n"
+        "mov.u64 %d, text;\ncvta.global.u64 %d, %d;\nst.param.b64 [a], %d;\n"
+        "st.param.b64 [b], %d;\nst.param.b64 [c], 1;\ncall.uni (l), vprintf, (a, b);\n"
+        "ld.param.u32 %r, [bad];\nsetp.eq.u32 %p, %r, 0;\n@%p ret;\nst.param.b32 [l], 7;\n"
+        "call.uni __assertfail, (a, a, l, a, c);\nret;\n}\n";
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    uint32_t bad = 0;
+    void *arguments[] = {&bad};
+    char path[] = "/tmp/kcsim-test-XXXXXX", out[64] = "";
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&function, module, "k"));
+    int file = mkstemp(path), before = dup(1);
+    assert_true(file >= 0 && before >= 0);
+    fflush(stdout);
+    dup2(file, 1);
+    CUresult result = cuLaunchKernel(function, 1, 1, 1, 2, 1, 1, 0, NULL, arguments, NULL);
+    fflush(stdout);
+    dup2(before, 1);
+    close(before);
+    OK(result);
+    assert_int_equal(pread(file, out, sizeof out - 1, 0), 6);
+    assert_string_equal(out, "hi\nhi\n");
+    close(file);
+    unlink(path);
+    bad = 1;
+    FAILS(ASSERT, cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    FAILS(ASSERT, cuCtxSynchronize());
+    OK(cuCtxDestroy_v2(context));
+}
+
 /* ---- the linker ------------------------------------------------------------------------------ */
 
 #define HEAD ".version 7.0\n.target sm_80\n.address_size 64\n"
@@ -523,6 +566,7 @@ int main(void) {
         IN_CONTEXT(images),
         IN_CONTEXT(images_of_several),
         IN_CONTEXT(linking),
+        cmocka_unit_test(printing_and_asserting),
         IN_CONTEXT(compressed_images),
         IN_CONTEXT(modules),
         IN_CONTEXT(libraries),
