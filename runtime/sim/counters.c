@@ -97,7 +97,8 @@ static void add_lines(kcsim_kernel_counts *kernel, const kcsim_line *lines, size
         kernel->lines[kernel->line_count] = lines[i];
         kernel->lines[kernel->line_count++].instruction = text;
     }
-    if (known < count) qsort(kernel->lines, kernel->line_count, sizeof *kernel->lines, compare_lines);
+    if (known < count)
+        qsort(kernel->lines, kernel->line_count, sizeof *kernel->lines, compare_lines);
 }
 
 /* ---- kernels ---- */
@@ -142,13 +143,12 @@ static void add_line_json(kcsim_text *text, const kcsim_line *line) {
     const kcsim_cost *cost = &line->cost;
     kcsim_text_add(text, "{\"line\": %u, \"instruction\": ", line->line);
     kcsim_text_add_quoted(text, line->instruction);
-    kcsim_text_add(text, ", \"class\": \"%s\", \"executions\": %" PRIu64,
-                   class_names[line->class], line->executions);
+    kcsim_text_add(text, ", \"class\": \"%s\", \"executions\": %" PRIu64, class_names[line->class],
+                   line->executions);
     if (cost->bytes)
-        kcsim_text_add(text,
-                       ", \"bytes\": %" PRIu64 ", \"sectors\": %" PRIu64
-                       ", \"sectors_ideal\": %" PRIu64,
-                       cost->bytes, cost->sectors, cost->sectors_ideal);
+        kcsim_text_add(
+            text, ", \"bytes\": %" PRIu64 ", \"sectors\": %" PRIu64 ", \"sectors_ideal\": %" PRIu64,
+            cost->bytes, cost->sectors, cost->sectors_ideal);
     if (cost->wavefronts)
         kcsim_text_add(text, ", \"wavefronts\": %" PRIu64 ", \"bank_conflicts\": %" PRIu64,
                        cost->wavefronts, cost->bank_conflicts);
@@ -241,10 +241,11 @@ static void add_table(kcsim_text *text, const kcsim_kernel_counts *kernel,
     char sentence[512];
     for (size_t i = 0; i < kernel->line_count; i++)
         all += kernel->lines[i].executions;
-    kcsim_text_add(text, "\n%s: %" PRIu64 " launches, %" PRIu64 " warp instructions\n", kernel->name,
-                   kernel->launches, all);
-    kcsim_text_add(text, "%6s %12s %-12s %12s %12s %10s %11s %9s  %s\n", "line", "executions", "class",
-                   "sectors", "sectors/each", "moved/need", "wavefronts", "conflicts", "instruction");
+    kcsim_text_add(text, "\n%s: %" PRIu64 " launches, %" PRIu64 " warp instructions\n",
+                   kernel->name, kernel->launches, all);
+    kcsim_text_add(text, "%6s %12s %-12s %12s %12s %10s %11s %9s  %s\n", "line", "executions",
+                   "class", "sectors", "sectors/each", "moved/need", "wavefronts", "conflicts",
+                   "instruction");
     for (size_t i = 0; i < kernel->line_count; i++) {
         const kcsim_line *line = &kernel->lines[i];
         bool costs = line->cost.bytes || line->cost.wavefronts || line->cost.flops;
@@ -252,8 +253,8 @@ static void add_table(kcsim_text *text, const kcsim_kernel_counts *kernel,
         add_row(text, line);
         shown += line->executions;
     }
-    kcsim_text_add(text, "%6s %12" PRIu64 " in lines that move no memory, each below a hundredth\n", "",
-                   all - shown);
+    kcsim_text_add(text, "%6s %12" PRIu64 " in lines that move no memory, each below a hundredth\n",
+                   "", all - shown);
     for (size_t i = 0; i < findings->count; i++) {
         if (!findings->items[i].kernel || strcmp(findings->items[i].kernel, kernel->name) != 0)
             continue;

@@ -75,7 +75,8 @@ static word *word_at(kcsim_global_race *race, uint64_t address) {
 
 static bool is_ordered(const kcsim_warp *warp, const mark *past, uint32_t first) {
     uint32_t id = past->key - first;
-    if (id < warp->block->launch->clock_count) return id == warp->id || past->time <= warp->time[id];
+    if (id < warp->block->launch->clock_count)
+        return id == warp->id || past->time <= warp->time[id];
     return !warp->block->worker->talk || kcsim_talk_is_ordered(warp, past->key, past->time);
 }
 
@@ -132,8 +133,9 @@ static void tell(kcsim_access *access, uint32_t lanes, const mark *other) {
     }
     if (other->place != UINT16_MAX)
         snprintf(line, sizeof line, " (line %u)", launch->code->insns[other->place].line);
-    snprintf(text, sizeof text, "warp %u of block %u,%u,%u used it too%s, and nothing orders the two",
-             id % warps, block[0], block[1], block[2], line);
+    snprintf(text, sizeof text,
+             "warp %u of block %u,%u,%u used it too%s, and nothing orders the two", id % warps,
+             block[0], block[1], block[2], line);
     kcsim_report report = {.kind = KCSIM_FINDING_RACE,
                            .lanes = lanes,
                            .space = "global",

@@ -90,8 +90,8 @@ static void join(kcsim_talk *talk, kcsim_known **into, kcsim_known *from) {
     kcsim_known *made = make(talk, to->count + from->count);
     if (!made) return;
     for (uint32_t i = 0, k = 0; i < to->count || k < from->count;) {
-        bool first = k == from->count ||
-                     (i < to->count && to->entries[i].key <= from->entries[k].key);
+        bool first =
+            k == from->count || (i < to->count && to->entries[i].key <= from->entries[k].key);
         entry next = first ? to->entries[i++] : from->entries[k++];
         if (first && k < from->count && from->entries[k].key == next.key) {
             if (from->entries[k].time > next.time) next.time = from->entries[k].time;
@@ -245,9 +245,7 @@ static void acquire(kcsim_warp *warp, const flag *at, kcsim_scope scope, bool re
         for (kcsim_scope reach = nearest(warp); reach <= scope; reach++) {
             if (at->parts[i].owner != owner_of(warp, reach)) continue;
             if (!relaxed) learn(warp, at->parts[i].known);
-            else
-                join(warp->block->worker->talk, &warp->talker.observed[reach],
-                     at->parts[i].known);
+            else join(warp->block->worker->talk, &warp->talker.observed[reach], at->parts[i].known);
         }
 }
 
@@ -264,8 +262,7 @@ kcsim_scope kcsim_scope_of(const kcsim_insn *insn) {
 bool kcsim_is_strong(const kcsim_insn *insn) {
     ptx_modifier semantics = ptx_has(insn->source, PTX_GROUP_SEMANTICS);
     if (insn->kind == KCSIM_DO_BULK) return true; /* reductions; plain ones are no atomics */
-    return insn->kind == KCSIM_DO_ATOMIC ||
-           (semantics != PTX_M_NONE && semantics != PTX_M_WEAK);
+    return insn->kind == KCSIM_DO_ATOMIC || (semantics != PTX_M_NONE && semantics != PTX_M_WEAK);
 }
 
 void kcsim_talk_forget(kcsim_warp *warp) {

@@ -1,12 +1,14 @@
-/* Happens-before through global memory, in kernels whose blocks talk (they run on one host thread).
+/* Happens-before through global memory, in kernels whose blocks talk (they run on one host
+ * thread).
  *
- *     block 0, warp 0   writes x at tick 3 - fence.gpu - flag = 1     flag's set: {0.0:3}
- *     block 7, warp 2   reads flag - fence.gpu: knows {0.0:3} - reads x: ordered
+ *     block 0, warp 0   writes x at tick 3 - fence.gpu - flag = 1     the flag: {0.0:3}
+ *     block 7, warp 2   reads the flag - fence.gpu: knows {0.0:3} - reads x: ordered
  *
- * What a warp knows of the warps of other clusters is a set of (warp, tick), shared by whoever knows
- * the same. Words that are released through have such sets, one a scope: a release reaches those who
- * are within its scope and within the scope of their own acquire (PTX ISA, "Memory Consistency
- * Model": morally strong). What happens within a cluster is order.c's; here it goes along. */
+ * What a warp knows of the warps of other clusters is a set of (warp, tick), shared by whoever
+ * knows the same. Words that are released through have such sets, one a scope: a release reaches
+ * those who are within its scope and within the scope of their own acquire (PTX ISA, "Memory
+ * Consistency Model": morally strong). What happens within a cluster is order.c's; here it goes
+ * along. */
 #ifndef KCSIM_TALK_H
 #define KCSIM_TALK_H
 
@@ -17,8 +19,8 @@ typedef enum kcsim_scope { KCSIM_SCOPE_CTA, KCSIM_SCOPE_CLUSTER, KCSIM_SCOPE_GPU
 
 typedef struct kcsim_known kcsim_known; /* NULL: nothing */
 
-/* A warp's share (exec.h): what it knows; what it knew at its last fence of each scope; what relaxed
- * loads have seen, by how near those were who released it. */
+/* A warp's share (exec.h): what it knows; what it knew at its last fence of each scope; what
+ * relaxed loads have seen, by how near those were who released it. */
 typedef struct kcsim_talker kcsim_talker;
 
 typedef struct kcsim_talk kcsim_talk; /* a worker's */
@@ -44,7 +46,7 @@ void kcsim_talk_share(kcsim_warp *warp);
 /* Whether what another cluster's warp did at `time` comes before what this warp does now. */
 bool kcsim_talk_is_ordered(const kcsim_warp *warp, uint32_t key, uint32_t time);
 
-/* ---- race_global.c: races on global memory within a cluster, and where blocks talk between them */
+/* ---- race_global.c: races on global memory, within a cluster and between those that talk ---- */
 
 typedef struct kcsim_global_race kcsim_global_race; /* a worker's */
 kcsim_global_race *kcsim_global_race_create(const kcsim_memory *memory);
