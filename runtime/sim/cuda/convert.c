@@ -107,10 +107,20 @@ uint64_t kcsim_encode(ptx_type type, double value, ptx_modifier round) {
         if (type == PTX_E4M3X2) top = 0x7e;
         return ((uint64_t)negative << (format.exponent_bits + format.fraction_bits) | top) << scale;
     }
-    int exponent;
-    double fraction = frexp(fabs(value), &exponent);
-    uint64_t significand = (uint64_t)ldexp(fraction, 53);
-    return encode(type, negative, significand, exponent - 53, round) << scale;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint64_t significand = bits & (((uint64_t)1 << 52) - 1);
+    int exponent = (int)(bits >> 52 & 0x7ff);
+    if (exponent) significand |= (uint64_t)1 << 52;
+    return encode(type, negative, significand, (exponent ? exponent : 1) - 1075, round) << scale;
+}
+
+/* Of a normal number. */
+static double power_of_two(int exponent) {
+    uint64_t bits = (uint64_t)(1023 + exponent) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 double kcsim_decode(ptx_type type, uint64_t bits) {
@@ -120,6 +130,11 @@ double kcsim_decode(ptx_type type, uint64_t bits) {
         return value;
     }
     if (type == PTX_TF32) type = PTX_F32;
+    if (type == PTX_F32) {
+        float number;
+        memcpy(&number, &bits, sizeof number);
+        if (number == number) return (double)number;
+    }
     float_format format = format_of(type);
     uint64_t fraction = bits & (((uint64_t)1 << format.fraction_bits) - 1);
     int field = (int)(bits >> format.fraction_bits & (((uint64_t)1 << format.exponent_bits) - 1));
@@ -128,10 +143,10 @@ double kcsim_decode(ptx_type type, uint64_t bits) {
     double value;
     if (type == PTX_E4M3X2 ? (bits & 0x7f) == 0x7f : field == top && fraction != 0) value = NAN;
     else if (field == top && format.has_infinity) value = INFINITY;
-    else if (field == 0) value = ldexp((double)fraction, 1 - bias - format.fraction_bits);
+    else if (field == 0) value = (double)fraction * power_of_two(1 - bias - format.fraction_bits);
     else
-        value = ldexp((double)(fraction | (uint64_t)1 << format.fraction_bits),
-                      field - bias - format.fraction_bits);
+        value = (double)(fraction | (uint64_t)1 << format.fraction_bits) *
+                power_of_two(field - bias - format.fraction_bits);
     return negative ? -value : value;
 }
 
