@@ -31,7 +31,7 @@ check() { # folder, how deep, pattern
 llvm='(llvm|llvm-c|lld)/.*'
 #     folder         deep may include
 check ir             1 'ir/.*'
-check passes         1 "passes/.*|ir/.*|targets/target\.h|cjson/.*"
+check passes         1 "passes/.*|ir/.*|targets/(target|mma|dispatch)\.h|cjson/.*"
 check targets        9 "targets/.*|ir/.*|cjson/.*|$llvm"
 check runtime        1 'runtime/[^/]*|kcrt\.h|ir/expr\.h|ir/dtype\.h'
 check runtime/cuda   9 'runtime/[^/]*|runtime/cuda/.*'
