@@ -5,7 +5,13 @@
 #include "passes/pass.h"
 
 // ---- plan_variants.c: which variants a function gets, and the facts that hold in each
-enum { KC_PLAN_MAX_FACTS = 32, KC_PLAN_WHOLE_ROW = 8192, KC_PLAN_SHORT_ROW = 1024 };
+enum {
+    KC_PLAN_MAX_FACTS = 32,
+    KC_PLAN_WHOLE_ROW = 8192,
+    KC_PLAN_SHORT_ROW = 1024,
+    KC_PLAN_FEWEST_ROWS = 16, // of a product, that have variants of their own
+    KC_PLAN_FEW_ROWS = 64,
+};
 
 typedef struct {
     int n;

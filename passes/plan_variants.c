@@ -1,6 +1,6 @@
 // Variants: symbolic sizes would cost the fast paths, so a function is compiled several times under facts that are checked
-// at launch. Two questions are asked: are pointers, rows and strides multiples of the widest access; is a reduced row
-// short enough to be held by one block.
+// at launch. Three questions are asked: are pointers, rows and strides multiples of the widest access; is a reduced row
+// short enough to be held by one block; has a matrix product few rows, which want smaller tiles. A function has at most six.
 #include "passes/plan.h"
 #include "passes/rows.h"
 
@@ -133,6 +133,32 @@ static int row_bounds(planner *p, const long_row *row, int64_t bounds[3]) {
     return n;
 }
 
+// ---- rows of products --------------------------------------------------------------------------------------------------
+
+// The symbol that the rows of the function's first matrix product are, if there may be many of them; -1: there is none.
+static int find_product_rows(planner *p) {
+    KC_FOR_OPS(fusion, p->func->body) {
+        if (fusion->code != KC_OP_FUSION) continue;
+        KC_FOR_OPS(op, fusion->body) {
+            const kc_type *type = &kc_result(op, 0)->type;
+            if (op->code != KC_OP_MATMUL) continue;
+            const kc_expr *rows = type->shape[type->rank - 2];
+            bool many = kc_expr_max_value(p->pool, rows) > KC_PLAN_FEW_ROWS;
+            if (rows->kind == KC_EXPR_SYMBOL && many) return rows->symbol;
+        }
+    }
+    return -1;
+}
+
+// Only where loads are wide: other sizes are rare, and served by one variant.
+static int product_bounds(int symbol, bool divisible, int64_t least, int64_t bounds[3]) {
+    int n = 0;
+    if (symbol >= 0 && divisible && least <= KC_PLAN_FEWEST_ROWS) bounds[n++] = KC_PLAN_FEWEST_ROWS;
+    if (symbol >= 0 && divisible && least <= KC_PLAN_FEW_ROWS) bounds[n++] = KC_PLAN_FEW_ROWS;
+    bounds[n++] = INT64_MAX;
+    return n;
+}
+
 static const char *row_text(const long_row *row, int64_t bound) {
     if (row->symbol < 0) return "";
     return bound == KC_PLAN_SHORT_ROW   ? ", short rows"
@@ -140,23 +166,42 @@ static const char *row_text(const long_row *row, int64_t bound) {
                                         : ", long rows";
 }
 
+static const char *reason_text(planner *p, bool divisible, const char *rows, int64_t few) {
+    kc_arena *arena = p->pass->module->arena;
+    const char *start = divisible ? "whole vectors" : "any sizes";
+    if (few == INT64_MAX) return kc_arena_printf(arena, "%s%s", start, rows);
+    return kc_arena_printf(arena, "%s, at most %lld rows", start, (long long)few);
+}
+
+typedef struct {
+    kc_variant_plan *plans;
+    int n, most;
+} plan_list;
+
+static void add_plan(planner *p, plan_list *list, bool divisible, const long_row *row,
+                     int64_t longest, int rows, int64_t most_rows) {
+    if (list->n == list->most) kc_bug("more variants than planned for");
+    kc_variant_plan *plan = &list->plans[list->n];
+    memset(plan, 0, sizeof *plan);
+    if (divisible) make_divisible(p, plan);
+    if (divisible && !plan->when) return; // no tensors: nothing to be divisible
+    if (longest != INT64_MAX) bound_row(p, plan, row->symbol, longest);
+    if (most_rows != INT64_MAX) bound_row(p, plan, rows, most_rows);
+    plan->reason = reason_text(p, divisible, row_text(row, longest), most_rows);
+    list->n++;
+}
+
 int kc_plan_variants(kc_pass_context *pass, kc_op *func, kc_variant_plan *plans, int most) {
     planner p = {pass, func, kc_op_pool(func)};
+    plan_list list = {plans, 0, most};
     long_row row = find_long_row(&p);
-    int64_t bounds[3];
-    int n_bounds = row_bounds(&p, &row, bounds), n = 0;
+    int64_t lengths[3], bounds[3];
+    int n_lengths = row_bounds(&p, &row, lengths),
+        rows = n_lengths == 1 ? find_product_rows(&p) : -1;
+    int64_t least = rows >= 0 ? kc_expr_get_facts(p.pool, rows).min : 0;
     for (int divisible = 1; divisible >= 0; divisible--)
-        for (int b = 0; b < n_bounds; b++) {
-            if (n == most) kc_bug("more variants than planned for");
-            kc_variant_plan *plan = &plans[n];
-            memset(plan, 0, sizeof *plan);
-            if (divisible) make_divisible(&p, plan);
-            if (divisible && !plan->when) continue; // no tensors: nothing to be divisible
-            if (bounds[b] != INT64_MAX) bound_row(&p, plan, row.symbol, bounds[b]);
-            plan->reason = kc_arena_printf(pass->module->arena, "%s%s",
-                                           divisible ? "whole vectors" : "any sizes",
-                                           row_text(&row, bounds[b]));
-            n++;
-        }
-    return n;
+        for (int i = 0; i < n_lengths; i++)
+            for (int b = 0, n = product_bounds(rows, divisible, least, bounds); b < n; b++)
+                add_plan(&p, &list, divisible, &row, lengths[i], rows, bounds[b]);
+    return list.n;
 }
