@@ -42,7 +42,7 @@ check folder_as_file 1 'directory' "$KC" build "$M" --target cuda:sm_80 -o .
 true_that nothing_was_left test -z "$(ls -A)"
 
 # ---- user errors come once, whatever the number of targets
-printf 'kc: 1\nmodule: m\nfunctions:\n  f:\n    inputs: {x: "f16[M, K]", w: "f16[K, N]"}\n    outputs: {y: "f32[M, N]"}\n    body: |\n      y = matmul(x, w)\n    schedule:\n      - {kernel: y, unit: tensor}\n' > wish.yaml
+printf 'kc: 1\nmodule: m\nfunctions:\n  f:\n    inputs: {x: "f16[M, K]", w: "f16[K, N]"}\n    outputs: {y: "f32[M, N]"}\n    body: |\n      y = matmul(x, w)\n    schedule:\n      - {kernel: y, raster: hilbert}\n' > wish.yaml
 "$KC" build wish.yaml --target cuda --images ptx -o x.kcb 2> said
 if [ $? -eq 1 ] && [ "$(grep -c error: said)" -eq 1 ] && grep -q 'wish.yaml:10:' said; then ok user_error_once; else not_ok user_error_once "$(cat said)"; fi
 true_that nothing_after_an_error test ! -e x.kcb
