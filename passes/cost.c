@@ -207,14 +207,17 @@ static int64_t shared_of(const kc_cost_problem *p, const kc_cost_choice *c) {
 
 const char *kc_cost_misfit(kc_arena *arena, const kc_target *t, const kc_cost_problem *p,
                            const kc_cost_choice *c) {
-    int64_t needed = accumulators(t, p, c) + staged(t, p, c) + OTHER_REGISTERS,
-            most = most_registers(t, c), shared = shared_of(p, c);
+    kc_cost_problem packed = *p;
+    packed.vectors = true; // single elements may be spilled
+    int64_t tiles = staged(t, &packed, c);
+    int64_t needed = accumulators(t, p, c) + tiles + OTHER_REGISTERS, most = most_registers(t, c),
+            shared = shared_of(p, c);
     if (needed > most)
         return kc_arena_printf(
             arena,
             "a thread holds %lld words of the result and %lld of the tiles that are loaded, "
             "and has %lld registers (a smaller tile or other warps would fit)",
-            (long long)accumulators(t, p, c), (long long)staged(t, p, c), (long long)most);
+            (long long)accumulators(t, p, c), (long long)tiles, (long long)most);
     if (shared > t->attributes.max_shared_memory)
         return kc_arena_printf(
             arena,

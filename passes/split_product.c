@@ -76,14 +76,14 @@ static int axis_of_k(const kc_op *op, int operand) {
     return rank - 2 + ((operand == 1) == transposed);
 }
 
-// Symbols are left alone: which sizes would gain is known at launch.
+// Symbols are left alone: which sizes would gain is known at launch. Without fusion the parts would be copies.
 int64_t kc_split_worth(kc_pass_context *pass, const kc_op *op, const kc_op *schedule) {
     const kc_type *type = &kc_result(op, 0)->type;
     kc_cost_choice wish = {0};
     kc_cost_problem p = {
         .batch = 1, .elem = kc_operand(op, 0)->type.elem, .result = type->elem, .vectors = true};
     bool fixed = kc_expr_is_const(kc_operand(op, 0)->type.shape[axis_of_k(op, 0)], &p.k);
-    if (!pass->target || type->rank == KC_MAX_RANK) return 1;
+    if (!pass->target || pass->no_fusion || type->rank == KC_MAX_RANK) return 1;
     for (int d = 0; d < type->rank; d++) {
         int64_t extent;
         fixed = fixed && kc_expr_is_const(type->shape[d], &extent);
