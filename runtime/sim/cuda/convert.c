@@ -17,6 +17,9 @@ static float_format format_of(ptx_type type) {
     case PTX_TF32: return (float_format){8, 10, true};
     case PTX_E4M3X2: return (float_format){4, 3, false};
     case PTX_E5M2X2: return (float_format){5, 2, true};
+    case PTX_E2M1X2: return (float_format){2, 1, false};
+    case PTX_E2M3X2: return (float_format){2, 3, false};
+    case PTX_E3M2X2: return (float_format){3, 2, false};
     case PTX_F64: return (float_format){11, 52, true};
     default: return (float_format){8, 23, true};
     }
@@ -30,11 +33,21 @@ static bool is_signed(ptx_type type) {
     return ptx_types[type].kind == PTX_KIND_SINT;
 }
 
+/* The largest number of a format without infinity. */
+static uint64_t largest_bits(ptx_type type) {
+    float_format format = format_of(type);
+    if (type == PTX_E4M3X2) return 0x7e; /* above it is the NaN */
+    return ((uint64_t)1 << (format.exponent_bits + format.fraction_bits)) - 1;
+}
+
 /* All of 16 or 32 bits; tf32 lives in the top of an f32. */
 static uint64_t nan_bits(ptx_type type) {
     switch (type) {
     case PTX_E4M3X2:
     case PTX_E5M2X2: return 0x7f;
+    case PTX_E2M1X2:
+    case PTX_E2M3X2:
+    case PTX_E3M2X2: return largest_bits(type); /* there is no NaN: cvt gives the largest number */
     case PTX_F16:
     case PTX_F16X2:
     case PTX_BF16:
@@ -62,7 +75,7 @@ static uint64_t overflow_bits(ptx_type type, float_format format, bool negative,
     uint64_t largest = (((uint64_t)1 << format.exponent_bits) - 1) << format.fraction_bits;
     bool towards_zero =
         round == PTX_M_RZ || (round == PTX_M_RM && !negative) || (round == PTX_M_RP && negative);
-    if (type == PTX_E4M3X2) return 0x7e; /* no infinity: PTX converts to it with satfinite alone */
+    if (!format.has_infinity) return largest_bits(type); /* PTX converts with satfinite alone */
     return towards_zero ? largest - 1 : largest;
 }
 
@@ -92,7 +105,7 @@ static uint64_t encode(ptx_type type, bool negative, uint64_t significand, int e
     /* The leading one of a normal number adds one to the exponent field, and so does a carry. */
     uint64_t bits = quotient + ((uint64_t)(biased > 0 ? biased - 1 : 0) << format.fraction_bits);
     uint64_t limit = (((uint64_t)1 << format.exponent_bits) - 1) << format.fraction_bits;
-    if (type == PTX_E4M3X2 ? bits > 0x7e : bits >= limit)
+    if (format.has_infinity ? bits >= limit : bits > largest_bits(type))
         bits = overflow_bits(type, format, negative, round);
     return sign | bits;
 }
@@ -104,7 +117,7 @@ uint64_t kcsim_encode(ptx_type type, double value, ptx_modifier round) {
     if (value != value) return nan_bits(type);
     if (isinf(value)) {
         uint64_t top = (((uint64_t)1 << format.exponent_bits) - 1) << format.fraction_bits;
-        if (type == PTX_E4M3X2) top = 0x7e;
+        if (!format.has_infinity) top = largest_bits(type);
         return ((uint64_t)negative << (format.exponent_bits + format.fraction_bits) | top) << scale;
     }
     uint64_t bits;
@@ -129,6 +142,7 @@ double kcsim_decode(ptx_type type, uint64_t bits) {
         memcpy(&value, &bits, sizeof value);
         return value;
     }
+    if (type == PTX_UE8M0X2) return bits == 0xff ? NAN : ldexp(1, (int)bits - 127);
     if (type == PTX_TF32) type = PTX_F32;
     if (type == PTX_F32) {
         float number;
@@ -141,7 +155,9 @@ double kcsim_decode(ptx_type type, uint64_t bits) {
     int top = (1 << format.exponent_bits) - 1, bias = top / 2;
     bool negative = bits >> (format.exponent_bits + format.fraction_bits) & 1;
     double value;
-    if (type == PTX_E4M3X2 ? (bits & 0x7f) == 0x7f : field == top && fraction != 0) value = NAN;
+    if (type == PTX_E4M3X2 ? (bits & 0x7f) == 0x7f
+                           : format.has_infinity && field == top && fraction != 0)
+        value = NAN;
     else if (field == top && format.has_infinity) value = INFINITY;
     else if (field == 0) value = (double)fraction * power_of_two(1 - bias - format.fraction_bits);
     else
@@ -203,14 +219,28 @@ static double flush(double value) {
     return fabs(value) < 0x1p-126 ? copysign(0, value) : value;
 }
 
+/* ue8m0: a power of two, of the magnitude. Below 2^-127 there is nothing to round up to it; the
+ * largest is 2^127, above it is the NaN (cuda_fp8.hpp does the same for hosts). */
+static uint64_t to_scale(const kcsim_conversion *conversion, double value) {
+    int exponent;
+    if (value != value) return 0xff;
+    value = fabs(value);
+    if (isinf(value)) return conversion->satfinite ? 0xfe : 0xff;
+    if (value <= 0x1p-127) return 0;
+    bool above = frexp(value, &exponent) > 0.5 && conversion->round == PTX_M_RP;
+    int bits = exponent - 1 + 127 + above;
+    return (uint64_t)(bits == 0xff && conversion->satfinite ? 0xfe : bits);
+}
+
 static uint64_t float_to_float(const kcsim_conversion *conversion, double value) {
+    if (conversion->to == PTX_UE8M0X2) return to_scale(conversion, value);
     bool integral = conversion->round >= PTX_M_RNI && conversion->round <= PTX_M_RPI;
     if (integral) value = to_integral(value, conversion->round);
     if (conversion->sat) value = value > 0 ? (value < 1 ? value : 1) : 0;
     if (conversion->relu && value < 0) value = 0;
     if (conversion->satfinite && isinf(value)) {
         uint64_t infinite = kcsim_encode(conversion->to, value, PTX_M_RN);
-        return conversion->to == PTX_E4M3X2
+        return !format_of(conversion->to).has_infinity
                    ? infinite
                    : infinite - (conversion->to == PTX_TF32 ? 1u << 13 : 1);
     }

@@ -21,15 +21,15 @@ static kcsim_lane_op by_half(const ptx_statement *statement, kcsim_lane_op low, 
     }
 }
 
+/* By .NaN, then .xorsign.abs; of three operands .NaN, then .abs. Rows of min and max are neighbours. */
 static kcsim_lane_op minimum_op(const ptx_statement *statement, bool is_min) {
-    if (ptx_has(statement, PTX_GROUP_XORSIGN))
-        return ptx_has(statement, PTX_GROUP_NANMODE) ? KCSIM_LANE_OP_COUNT
-               : is_min                              ? KCSIM_LANE_MIN_XORSIGN
-                                                     : KCSIM_LANE_MAX_XORSIGN;
-    if (ptx_has(statement, PTX_GROUP_NANMODE))
-        return is_min ? KCSIM_LANE_MIN_NAN : KCSIM_LANE_MAX_NAN;
-    if (statement->operand_count == 4) return is_min ? KCSIM_LANE_MIN3 : KCSIM_LANE_MAX3;
-    return is_min ? KCSIM_LANE_MIN : KCSIM_LANE_MAX;
+    static const kcsim_lane_op of_two[2][2] = {{KCSIM_LANE_MIN, KCSIM_LANE_MIN_XORSIGN},
+                                               {KCSIM_LANE_MIN_NAN, KCSIM_LANE_MIN_NAN_XORSIGN}};
+    static const kcsim_lane_op of_three[2][2] = {{KCSIM_LANE_MIN3, KCSIM_LANE_MIN3_ABS},
+                                                 {KCSIM_LANE_MIN3_NAN, KCSIM_LANE_MIN3_NAN_ABS}};
+    bool nan = ptx_has(statement, PTX_GROUP_NANMODE), abs = ptx_has(statement, PTX_GROUP_ABSMODE);
+    kcsim_lane_op least = statement->operand_count == 4 ? of_three[nan][abs] : of_two[nan][abs];
+    return is_min ? least : (kcsim_lane_op)((int)least + 1);
 }
 
 static kcsim_lane_op shift_op(const ptx_statement *statement) {
@@ -69,13 +69,14 @@ static kcsim_lane_op lane_op(const ptx_statement *statement, ptx_type type) {
                    ? KCSIM_LANE_MUL
                    : by_half(statement, KCSIM_LANE_MUL, KCSIM_LANE_MUL_HI, KCSIM_LANE_MUL_WIDE);
     case PTX_OP_MAD:
-        if (saturated) return KCSIM_LANE_OP_COUNT;
+        if (saturated) return KCSIM_LANE_MAD_HI_SAT;
         return is_float(type)
                    ? KCSIM_LANE_FMA
                    : by_half(statement, KCSIM_LANE_MAD, KCSIM_LANE_MAD_HI, KCSIM_LANE_MAD_WIDE);
     case PTX_OP_MUL24:
         return by_half(statement, KCSIM_LANE_MUL24, KCSIM_LANE_MUL24_HI, KCSIM_LANE_OP_COUNT);
     case PTX_OP_MAD24:
+        if (saturated) return KCSIM_LANE_MAD24_HI_SAT;
         return by_half(statement, KCSIM_LANE_MAD24, KCSIM_LANE_MAD24_HI, KCSIM_LANE_OP_COUNT);
     case PTX_OP_FMA: return KCSIM_LANE_FMA;
     case PTX_OP_DIV: return KCSIM_LANE_DIV;

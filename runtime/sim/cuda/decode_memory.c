@@ -154,6 +154,27 @@ static bool atomic_exists(ptx_modifier op, ptx_type type) {
     }
 }
 
+/* Each element is an operation of its own. insn->list: the values, then where the old ones go. */
+static bool decode_atomic_vector(kcsim_decoder *decoder, const ptx_operand *old,
+                                 const ptx_operand *value) {
+    kcsim_insn *insn = decoder->insn;
+    uint32_t count = insn->count;
+    ptx_type type = decoder->statement->types[0];
+    if (value->kind != PTX_OPERAND_VECTOR || value->element_count != count ||
+        (old && old->kind != PTX_OPERAND_SINK &&
+         (old->kind != PTX_OPERAND_VECTOR || old->element_count != count)))
+        return kcsim_decode_fail(decoder, "vectors of %u elements are wanted", count);
+    kcsim_ref *list = kcsim_decode_list(decoder, old ? 2 * count : count);
+    for (uint32_t i = 0; list && i < count; i++) {
+        if (!kcsim_decode_source(decoder, &value->elements[i], insn->bytes, type, &list[i]))
+            return false;
+        const ptx_operand *to = old && old->kind == PTX_OPERAND_VECTOR ? &old->elements[i] : old;
+        if (old && !kcsim_decode_destination(decoder, to, insn->bytes, &list[count + i]))
+            return false;
+    }
+    return list != NULL;
+}
+
 static bool decode_atomic(kcsim_decoder *decoder, bool has_result) {
     const ptx_statement *statement = decoder->statement;
     kcsim_insn *insn = decoder->insn;
@@ -176,9 +197,15 @@ static bool decode_atomic(kcsim_decoder *decoder, bool has_result) {
     unsigned values = op == PTX_M_CAS ? 2 : 1;
     if (statement->operand_count < first + 1 + values)
         return kcsim_decode_fail(decoder, "an operand is missing");
-    return space_fits(decoder, address, space) &&
-           kcsim_decode_address(decoder, address, &insn->a, &insn->imm, &insn->mode) &&
-           kcsim_decode_source(decoder, &statement->operands[first + 1], insn->bytes, type,
+    ptx_modifier vector = ptx_has(statement, PTX_GROUP_VECTOR);
+    insn->count = vector == PTX_M_V2 ? 2 : vector == PTX_M_V4 ? 4 : vector == PTX_M_V8 ? 8 : 1;
+    if (!space_fits(decoder, address, space) ||
+        !kcsim_decode_address(decoder, address, &insn->a, &insn->imm, &insn->mode))
+        return false;
+    if (insn->count > 1)
+        return decode_atomic_vector(decoder, has_result ? &statement->operands[0] : NULL,
+                                    &statement->operands[first + 1]);
+    return kcsim_decode_source(decoder, &statement->operands[first + 1], insn->bytes, type,
                                &insn->b) &&
            (values == 1 || kcsim_decode_source(decoder, &statement->operands[first + 2],
                                                insn->bytes, type, &insn->c)) &&

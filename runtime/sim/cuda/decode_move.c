@@ -120,14 +120,14 @@ static bool decode_testp(kcsim_decoder *decoder) {
 static bool decode_pack(kcsim_decoder *decoder, unsigned bytes) {
     const ptx_operand *vector = &decoder->statement->operands[1];
     unsigned part = vector->element_count ? bytes / vector->element_count : 0;
-    if (part < 2 || part * vector->element_count != bytes)
-        return kcsim_decode_fail(decoder,
-                                 "the parts must have 16 bits or more and fill the register");
+    if (part < 1 || part * vector->element_count != bytes)
+        return kcsim_decode_fail(decoder, "the parts must fill the register");
     decoder->insn->kind = KCSIM_DO_PACK;
     decoder->insn->element = (uint8_t)part;
     kcsim_ref *list = kcsim_decode_list(decoder, vector->element_count);
     for (uint32_t i = 0; list && i < vector->element_count; i++)
-        if (!kcsim_decode_source(decoder, &vector->elements[i], part, PTX_NO_TYPE, &list[i]))
+        if (!kcsim_decode_source(decoder, &vector->elements[i], part < 2 ? 2 : part, PTX_NO_TYPE,
+                                 &list[i]))
             return false;
     return list && kcsim_decode_destination(decoder, &decoder->statement->operands[0], bytes,
                                             &decoder->insn->d);
@@ -136,14 +136,14 @@ static bool decode_pack(kcsim_decoder *decoder, unsigned bytes) {
 static bool decode_unpack(kcsim_decoder *decoder, unsigned bytes) {
     const ptx_operand *vector = &decoder->statement->operands[0];
     unsigned part = vector->element_count ? bytes / vector->element_count : 0;
-    if (part < 2 || part * vector->element_count != bytes)
-        return kcsim_decode_fail(decoder,
-                                 "the parts must have 16 bits or more and fill the register");
+    if (part < 1 || part * vector->element_count != bytes)
+        return kcsim_decode_fail(decoder, "the parts must fill the register");
     decoder->insn->kind = KCSIM_DO_UNPACK;
     decoder->insn->element = (uint8_t)part;
     kcsim_ref *list = kcsim_decode_list(decoder, vector->element_count);
     for (uint32_t i = 0; list && i < vector->element_count; i++)
-        if (!kcsim_decode_destination(decoder, &vector->elements[i], part, &list[i])) return false;
+        if (!kcsim_decode_destination(decoder, &vector->elements[i], part < 2 ? 2 : part, &list[i]))
+            return false;
     return list && kcsim_decode_source(decoder, &decoder->statement->operands[1], bytes,
                                        PTX_NO_TYPE, &decoder->insn->a);
 }

@@ -70,71 +70,98 @@ uint64_t kcsim_atomic_combine(ptx_modifier op, ptx_type type, uint64_t old, uint
     }
 }
 
-/* What was never written cannot be added to; after an exchange it is as defined as the new value.
- */
-static void define_atomic(const kcsim_access *access, uint32_t lane, bool *result_defined) {
-    const kcsim_insn *insn = access->insn;
-    const kcsim_warp *warp = access->warp;
-    bool value = warp->full[insn->b.slot] & warp->full[insn->c.slot] & 1u << lane;
-    bool old = true;
-    if (access->shadowed >> lane & 1) {
-        for (uint32_t i = 0; i < insn->bytes; i++)
-            old &= kcsim_marks(access, lane)[i];
-        bool after = insn->round == PTX_M_EXCH ? value : value && old;
-        memset(kcsim_marks(access, lane), after, insn->bytes);
-    }
-    *result_defined = old;
+/* One element of the atomic: of a vector or the only one. */
+typedef struct element {
+    kcsim_ref value, result;
+    uint32_t offset; /* in memory */
+    uint8_t results[512];
+    uint32_t defined; /* the old values */
+} element;
+
+static element element_of(const kcsim_insn *insn, uint32_t index) {
+    element one = {.value = insn->b, .result = insn->d, .defined = UINT32_MAX};
+    if (!insn->list) return one;
+    bool has_result = insn->list_count > insn->count;
+    one.value = insn->list[index];
+    one.result = has_result ? insn->list[insn->count + index] : kcsim_absent();
+    one.offset = index * insn->bytes;
+    return one;
 }
 
-static void atomic_lanes(kcsim_access *access, uint8_t *results, uint32_t *defined) {
+/* What was never written cannot be added to; after an exchange it is as defined as the new value.
+ */
+static void define_atomic(const kcsim_access *access, uint32_t lane, element *one) {
+    const kcsim_insn *insn = access->insn;
+    const kcsim_warp *warp = access->warp;
+    bool value = warp->full[one->value.slot] & warp->full[insn->c.slot] & 1u << lane;
+    bool old = true;
+    if (access->shadowed >> lane & 1) {
+        uint8_t *marks = kcsim_marks(access, lane) + one->offset;
+        for (uint32_t i = 0; i < insn->bytes; i++)
+            old &= marks[i];
+        bool after = insn->round == PTX_M_EXCH ? value : value && old;
+        memset(marks, after, insn->bytes);
+    }
+    if (!old) one->defined &= ~(1u << lane);
+}
+
+static void atomic_lanes(kcsim_access *access, element *one) {
     const kcsim_insn *insn = access->insn;
     kcsim_warp *warp = access->warp;
-    const uint8_t *b = kcsim_at(warp, insn->b), *c = kcsim_at(warp, insn->c);
+    const uint8_t *b = kcsim_at(warp, one->value), *c = kcsim_at(warp, insn->c);
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t old = 0, value = 0, third = 0;
-        bool result_defined = true;
-        memcpy(&old, kcsim_host(access, lane), insn->bytes);
+        uint8_t *at = kcsim_host(access, lane) + one->offset;
+        memcpy(&old, at, insn->bytes);
         memcpy(&value, b + lane * insn->bytes, insn->bytes);
         memcpy(&third, c + lane * insn->bytes, insn->bytes);
         uint64_t fresh = kcsim_atomic_combine((ptx_modifier)insn->round, insn->source->types[0],
                                               old, value, third, insn->bytes);
-        memcpy(kcsim_host(access, lane), &fresh, insn->bytes);
-        memcpy(results + lane * insn->bytes, &old, insn->bytes);
+        memcpy(at, &fresh, insn->bytes);
+        memcpy(one->results + lane * insn->bytes, &old, insn->bytes);
         if (memcmp(&fresh, &old, insn->bytes) != 0) warp->block->changes++;
-        if (warp->block->launch->track) define_atomic(access, lane, &result_defined);
-        if (!result_defined) *defined &= ~(1u << lane);
+        if (warp->block->launch->track) define_atomic(access, lane, one);
     }
+}
+
+static void put_old(kcsim_warp *warp, const kcsim_insn *insn, const element *one, uint32_t mask) {
+    kcsim_put(warp, one->result, one->results, insn->bytes, mask);
+    if (!warp->block->launch->track || kcsim_is_absent(one->result)) return;
+    warp->full[one->result.slot] |= mask & one->defined;
+    for (uint32_t bad = mask & ~one->defined; bad; bad &= bad - 1)
+        kcsim_set_defined_bits(warp, one->result, (unsigned)__builtin_ctz(bad), insn->bytes, 0);
 }
 
 void kcsim_do_atomic(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint64_t addresses[KCSIM_LANES];
-    uint8_t results[512] = {0};
-    uint32_t defined = UINT32_MAX;
+    element elements[8];
     kcsim_access access;
     access.warp = warp;
     access.insn = insn;
-    access.size = insn->bytes;
+    access.size = (uint32_t)insn->bytes * insn->count;
     access.kind = KCSIM_ACCESS_ATOMIC;
     uint32_t rest =
         kcsim_access_addresses(warp, insn, insn->a, insn->mode, insn->imm, mask, addresses);
-    if (insn->space != PTX_SPACE_SHARED) {
-        kcsim_report_undefined(warp, insn, insn->b, rest, "the operand was never written");
-        kcsim_report_undefined(warp, insn, insn->c, rest, "the operand was never written");
+    for (uint32_t i = 0; i < insn->count; i++) {
+        elements[i] = element_of(insn, i);
+        if (insn->space != PTX_SPACE_SHARED)
+            kcsim_report_undefined(warp, insn, elements[i].value, rest,
+                                   "the operand was never written");
     }
+    if (insn->space != PTX_SPACE_SHARED)
+        kcsim_report_undefined(warp, insn, insn->c, rest, "the operand was never written");
     while (rest) {
         kcsim_access_take_space(&access, (ptx_space)insn->space, addresses, &rest);
         kcsim_access_locate(&access);
         kcsim_access_race(&access);
         kcsim_access_look(&access);
         if (access.space == PTX_SPACE_SHARED && access.home->flags) kcsim_flags_pass(&access);
-        atomic_lanes(&access, results, &defined);
+        for (uint32_t i = 0; i < insn->count; i++)
+            atomic_lanes(&access, &elements[i]);
     }
-    kcsim_put(warp, insn->d, results, insn->bytes, mask);
-    if (!warp->block->launch->track || kcsim_is_absent(insn->d)) return;
-    warp->full[insn->d.slot] |= mask & defined;
-    for (uint32_t bad = mask & ~defined; bad; bad &= bad - 1)
-        kcsim_set_defined_bits(warp, insn->d, (unsigned)__builtin_ctz(bad), insn->bytes, 0);
+    for (uint32_t i = 0; i < insn->count; i++)
+        put_old(warp, insn, &elements[i], mask);
 }
 
 /* ---- cp.async -------------------------------------------------------------------------------- */

@@ -265,11 +265,16 @@ static void spread(uint8_t *to, unsigned to_step, const uint8_t *from, unsigned 
     }
 }
 
+/* Of a part: a byte lies in a register of two. */
+static unsigned register_bytes(const kcsim_insn *insn) {
+    return insn->element < 2 ? 2 : insn->element;
+}
+
 void kcsim_do_pack(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint8_t result[512];
     for (uint32_t i = 0; i < insn->list_count; i++)
         spread(result + i * insn->element, insn->bytes, kcsim_at(warp, insn->list[i]),
-               insn->element, insn->element);
+               register_bytes(insn), insn->element);
     if (warp->block->launch->track) {
         uint32_t all = mask;
         for (uint32_t i = 0; i < insn->list_count; i++)
@@ -302,8 +307,9 @@ void kcsim_do_unpack(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         bits[lane] = kcsim_defined_bits(warp, insn->a, lane);
     for (uint32_t i = 0; i < insn->list_count; i++) {
         if (kcsim_is_absent(insn->list[i])) continue;
-        spread(part, insn->element, source + i * insn->element, insn->bytes, insn->element);
-        kcsim_put(warp, insn->list[i], part, insn->element, mask);
+        if (insn->element < 2) memset(part, 0, sizeof part);
+        spread(part, register_bytes(insn), source + i * insn->element, insn->bytes, insn->element);
+        kcsim_put(warp, insn->list[i], part, register_bytes(insn), mask);
         if (!warp->block->launch->track) continue;
         warp->full[insn->list[i].slot] |= mask & full;
         for (uint32_t rest = mask & ~full; rest; rest &= rest - 1) {

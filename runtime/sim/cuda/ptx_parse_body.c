@@ -348,8 +348,8 @@ static void take_modifier(ptx_parser *parser, ptx_statement *statement, const ch
     else statement->modifiers[group] = (uint8_t)modifier;
 }
 
-/* `first` was taken; the rest of the mnemonic follows it without white space. */
-static void parse_mnemonic(ptx_parser *parser, ptx_statement *statement, const ptx_token *first) {
+/* `first` was taken; the rest of the mnemonic follows it without white space. Returns its length. */
+static size_t parse_mnemonic(ptx_parser *parser, ptx_statement *statement, const ptx_token *first) {
     while (ptx_peek_symbol(parser, '.')) {
         ptx_take(parser);
         if (parser->token.kind == PTX_TOKEN_INTEGER) ptx_take(parser); /* of .2d */
@@ -357,12 +357,12 @@ static void parse_mnemonic(ptx_parser *parser, ptx_statement *statement, const p
     }
     const char *text = first->text;
     size_t length = (size_t)(parser->last_end - text), used;
-    if (parser->module->error[0]) return;
+    if (parser->module->error[0]) return 0;
     statement->op = ptx_find_op(text, length, &used);
     if (statement->op == PTX_OP_COUNT) {
         ptx_parser_fail(parser, first->line, "unknown instruction '%.*s'",
                         (int)(length < 80 ? length : 80), text);
-        return;
+        return 0;
     }
     while (used < length && !parser->module->error[0]) {
         const char *word = text + used + 1;
@@ -371,6 +371,27 @@ static void parse_mnemonic(ptx_parser *parser, ptx_statement *statement, const p
             size++;
         take_modifier(parser, statement, word, size);
         used += size + 1;
+    }
+    return length;
+}
+
+/* Operands that a modifier brings with it are there exactly when it is. */
+static bool operands_fit(const ptx_statement *statement) {
+    const ptx_op_info *info = &ptx_ops[statement->op];
+    if (statement->operand_count < info->least || statement->operand_count > info->most)
+        return false;
+    switch (info->family) {
+    case PTX_FAMILY_SETP:
+    case PTX_FAMILY_SET:
+        return statement->operand_count == info->least + (ptx_has(statement, PTX_GROUP_BOOL) != 0);
+    case PTX_FAMILY_LD:
+    case PTX_FAMILY_ST:
+    case PTX_FAMILY_ATOM:
+    case PTX_FAMILY_RED:
+        return statement->operand_count ==
+               info->least + (ptx_has(statement, PTX_GROUP_L2HINT) != 0) +
+                   (ptx_has(statement, PTX_GROUP_ATOMIC) == PTX_M_CAS);
+    default: return true;
     }
 }
 
@@ -403,7 +424,7 @@ static void parse_guard(ptx_parser *parser, ptx_statement *statement) {
 static void parse_statement(ptx_parser *parser, const ptx_token *first, ptx_statement *statement,
                             const char *from) {
     statement->line = first->line;
-    parse_mnemonic(parser, statement, first);
+    size_t length = parse_mnemonic(parser, statement, first);
     while (!ptx_peek_symbol(parser, ';') && parser->token.kind != PTX_TOKEN_END) {
         if (statement->operand_count == PTX_MAX_OPERANDS) {
             ptx_parser_fail(parser, first->line, "too many operands");
@@ -416,7 +437,8 @@ static void parse_statement(ptx_parser *parser, const ptx_token *first, ptx_stat
     ptx_expect_symbol(parser, ';');
     if (parser->module->error[0]) return;
     const ptx_op_info *info = &ptx_ops[statement->op];
-    if (statement->operand_count < info->least || statement->operand_count > info->most) {
+    ptx_check_form(parser, first->line, first->text, length, statement->operand_count);
+    if (!operands_fit(statement)) {
         ptx_parser_fail(parser, first->line, "'%s' takes %u to %u operands, not %u", info->mnemonic,
                         info->least, info->most, statement->operand_count);
         return;

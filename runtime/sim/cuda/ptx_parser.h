@@ -17,6 +17,11 @@ typedef struct ptx_parser {
     ptx_label **labels;   /* of this routine */
     size_t label_count, label_capacity;
     const char *last_end; /* where the last taken token ended */
+    struct {
+        const char *text;
+        size_t length;
+        unsigned operands;
+    } passed[64]; /* mnemonics that ptx_check_form has seen, by their hash */
 } ptx_parser;
 
 void ptx_parser_fail(ptx_parser *parser, uint32_t line, const char *format, ...)
@@ -59,5 +64,9 @@ ptx_routine *ptx_parse_prototype(ptx_parser *parser);
 
 /* ptx_parse_body.c: from after `{` to the matching `}`. */
 void ptx_parse_body(ptx_parser *parser, ptx_routine *routine);
+
+/* ptx_forms.c: fails where PTX has no such form, or none for this target or version. */
+void ptx_check_form(ptx_parser *parser, uint32_t line, const char *mnemonic, size_t length,
+                    unsigned operands);
 
 #endif

@@ -48,15 +48,19 @@ static void test_instruction_errors(void **state) {
     refuse(BODY("add.volatile.u32 %r1, %r2, 1;"), "'add' takes no '.volatile'");
     refuse(BODY("add.rn.rz.f32 %r1, %r2, %r3;"), "contradicts");
     refuse(BODY("add.s32 5, %r2, %r3;"), "the result must go to a register");
-    refuse(BODY("mul.s32 %r1, %r2, %r3;"), "this form of the instruction is not known");
+    refuse(BODY("mul.s32 %r1, %r2, %r3;"), "PTX has no 'mul.s32' with 3 operands");
+    refuse(BODY("min.f32 %r1, %r2, %r3, %r1;"), "'min.f32' needs sm_100");
+    refuse(BODY("redux.sync.min.f32 %r1, %r2, -1;"), "'redux.sync.min.f32' needs sm_100a");
+    refuse(".version 7.0\n.target sm_80\n.address_size 64\n.entry k() { .reg .b32 r; activemask.b32 r; bmsk.clamp.b32 r, r, r; }",
+           "line 4: 'bmsk.clamp.b32' needs PTX 7.6");
     refuse(BODY("bra nowhere;"), "'nowhere' is declared nowhere");
     refuse(BODY("here: here: ret;"), "'here' is declared twice");
     refuse(BODY("@%r1 ret;"), "'%r1' is no predicate");
     refuse(BODY("ld.global.b32 %r1, %d1;"), "an address in brackets");
     refuse(BODY("ld.global.v2.b32 %r1, [%d1];"), "1 elements where 2 are wanted");
-    refuse(BODY("st.const.b32 [%d1], 1;"), "cannot be written");
-    refuse(BODY("atom.global.inc.f32 %r1, [%d1], %r2;"), "this atomic operation is not known");
-    refuse(BODY("cvt.s32.f32 %r1, %r2;"), "needs .rni");
+    refuse(BODY("st.const.b32 [%d1], 1;"), "PTX has no 'st.const.b32'");
+    refuse(BODY("atom.global.inc.f32 %r1, [%d1], %r2;"), "PTX has no 'atom.global.inc.f32'");
+    refuse(BODY("cvt.s32.f32 %r1, %r2;"), "PTX has no 'cvt.s32.f32'");
     refuse(BODY("mma.sync.aligned.m16n8k32.row.col.f64.f64.f64.f64 {%d1,%d2}, {%d1}, {%d1}, {%d1,%d2};"), "not supported");
     refuse(BODY("mma.sync.aligned.m8n8k4.col.row.f64.f64.f64.f64 {%d1,%d2}, {%d1}, {%d1}, {%d1,%d2};"), "not supported");
     refuse(BODY("mma.sync.aligned.m8n8k4.row.row.f64.f64.f64.f64 {%d1,%d2}, {%d1}, {%d1}, {%d1,%d2};"), "not supported");
@@ -71,7 +75,7 @@ static void test_instruction_errors(void **state) {
     refuse(BODY("wmma.mma.sync.aligned.row.row.m8n8k32.s32.s4.s4.s32 {%r1,%r2}, {%r1}, {%r1}, {%r1,%r2};"), "not supported");
     refuse(BODY("wmma.mma.xor.popc.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {%r1,%r2}, {%r1}, {%r1}, {%r1,%r2};"), "not supported");
     refuse(BODY("wmma.load.a.sync.aligned.col.m8n8k32.s4 {%r1}, [%d1];"), "not supported");
-    refuse(BODY("ld.global.e4m3 %h1, [%d1];"), "memory has no such type");
+    refuse(BODY("ld.global.e4m3 %h1, [%d1];"), "PTX has no 'ld.global.e4m3'");
     refuse(BODY("mov.u32 %r1, %tid.w;"), "unknown register");
     refuse(BODY("{ .reg .b32 inner; }\nmov.b32 inner, 1;"), "'inner' is declared nowhere");
     refuse(BODY("tex.2d.v4.f32.f32 {%r1,%r2,%r3,%r4}, [%d1, {%r1,%r2}];"), "unknown instruction 'tex");

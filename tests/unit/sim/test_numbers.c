@@ -1,4 +1,5 @@
 /* Number formats, conversions, and the two sets of lane kernels against each other. */
+#define PTX_TARGET "sm_100"
 #include "tests/unit/sim/machine_test.h"
 
 #include <math.h>
@@ -77,7 +78,7 @@ static uint64_t convert(const char *ptx, uint64_t in) {
     uint64_t ins[32], out[32];
     for (int i = 0; i < 32; i++)
         ins[i] = in;
-    machine_lanes(ptx, "sm_90", ins, out);
+    machine_lanes(ptx, "sm_100", ins, out);
     for (int i = 1; i < 32; i++)
         assert_true(out[i] == out[0]);
     return out[0];
