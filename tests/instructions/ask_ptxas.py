@@ -14,18 +14,12 @@ VERSIONS = (63, 64, 65, 70, 71, 72, 73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 
 OLDEST = {"75": 63, "80": 70, "86": 71, "89": 78, "90": 78, "90a": 80, "100": 86, "100a": 86, "120": 87, "120a": 87}
 
 
-def declarations(version):
-    names = [c + i for c in "dabcefq" for i in ("", *"01234567")]
-    kinds = "p pred c b8 h b16 r b32 d b64 q b128".split()
-    return "\n".join(f".reg .{t} {', '.join(k + n for n in names)};" for k, t in zip(kinds[::2], kinds[1::2]) if k != "q" or version >= 83)
-
-
 def accepted(ptxas, arch, version, statements):
     """Which of the statements the assembler takes."""
     good = set()
     for at in range(0, len(statements), 4000):
         part = statements[at:at + 4000]
-        head = f".version {version // 10}.{version % 10}\n.target sm_{arch}\n.address_size 64\n.visible .entry k()\n{{\n{declarations(version)}\n"
+        head = f".version {version // 10}.{version % 10}\n.target sm_{arch}\n.address_size 64\n.visible .entry k()\n{{\n{forms.declarations(version)}\n"
         first = head.count("\n") + 1
         with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
             file.write(head + "\n".join(part) + "\nret;\n}\n")

@@ -124,9 +124,23 @@ def register_text(kind, letter):
     return kind + letter
 
 
+NO_RESULT = ("st", "red", "prefetch", "prefetchu", "discard", "applypriority")
+
+
+def register_text_of(form, kinds, instead=None):
+    """The form with registers named by their kind and place: xd, then xa xb xc xe; `instead` {place: register}."""
+    letters = ("" if form.split(".")[0] in NO_RESULT else "d") + "abcef"
+    texts = [register_text(k, l) for k, l in zip(kinds, letters)]
+    for place, name in (instead or {}).items():
+        texts[place] = name
+    return f"{form.partition('/')[0]} {', '.join(texts)};"
+
+
 def statement(form):
-    """The form with registers named by their kind and place: xd, then xa xb xc xe."""
-    kinds = operands(form)
-    first = 0 if form.split(".")[0] in ("st", "red", "prefetch", "prefetchu", "discard", "applypriority") else 1
-    letters = ["d"] * first + list("abcef")
-    return f"{form.partition('/')[0]} {', '.join(register_text(k, l) for k, l in zip(kinds, letters))};"
+    return register_text_of(form, operands(form))
+
+
+def declarations(version):
+    names = [c + i for c in "dabcefq" for i in ("", *"01234567")]
+    kinds = "p pred c b8 h b16 r b32 d b64 q b128".split()
+    return "\n".join(f".reg .{t} {', '.join(k + n for n in names)};" for k, t in zip(kinds[::2], kinds[1::2]) if k != "q" or version >= 83)

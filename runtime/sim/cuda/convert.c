@@ -237,7 +237,7 @@ static uint64_t float_to_float(const kcsim_conversion *conversion, double value)
     bool integral = conversion->round >= PTX_M_RNI && conversion->round <= PTX_M_RPI;
     if (integral) value = to_integral(value, conversion->round);
     if (conversion->sat) value = value > 0 ? (value < 1 ? value : 1) : 0;
-    if (conversion->relu && value < 0) value = 0;
+    if (conversion->relu && signbit(value)) value = value == value ? 0 : value;
     if (conversion->satfinite && isinf(value)) {
         uint64_t infinite = kcsim_encode(conversion->to, value, PTX_M_RN);
         return !format_of(conversion->to).has_infinity
@@ -262,7 +262,7 @@ static uint64_t convert_one(const kcsim_conversion *conversion, uint64_t source)
         if (flush_in) value = flush(value);
         if (!is_float(conversion->to)) return float_to_integer(conversion, value);
         if (conversion->from == PTX_F64 && conversion->to == PTX_F64 &&
-            conversion->round == PTX_M_NONE)
+            conversion->round == PTX_M_NONE && !conversion->sat)
             return source;
         uint64_t bits = float_to_float(conversion, value);
         bool subnormal = conversion->ftz && conversion->to == PTX_F32 && !(bits & 0x7f800000);

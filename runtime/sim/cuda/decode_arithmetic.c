@@ -61,6 +61,7 @@ static kcsim_lane_op dot_op(const ptx_statement *statement, kcsim_lane_op first)
 static kcsim_lane_op lane_op(const ptx_statement *statement, ptx_type type) {
     bool wrap = ptx_has(statement, PTX_GROUP_WRAP) == PTX_M_WRAP;
     bool saturated = ptx_has(statement, PTX_GROUP_SAT) && !is_float(type);
+    bool coarse = type == PTX_F64 && ptx_has(statement, PTX_GROUP_FTZ);
     switch (statement->op) {
     case PTX_OP_ADD: return saturated ? KCSIM_LANE_ADD_SAT : KCSIM_LANE_ADD;
     case PTX_OP_SUB: return saturated ? KCSIM_LANE_SUB_SAT : KCSIM_LANE_SUB;
@@ -79,7 +80,9 @@ static kcsim_lane_op lane_op(const ptx_statement *statement, ptx_type type) {
         if (saturated) return KCSIM_LANE_MAD24_HI_SAT;
         return by_half(statement, KCSIM_LANE_MAD24, KCSIM_LANE_MAD24_HI, KCSIM_LANE_OP_COUNT);
     case PTX_OP_FMA: return KCSIM_LANE_FMA;
-    case PTX_OP_DIV: return KCSIM_LANE_DIV;
+    case PTX_OP_DIV:
+        return ptx_has(statement, PTX_GROUP_APPROX) == PTX_M_APPROX ? KCSIM_LANE_DIV_APPROX
+                                                                   : KCSIM_LANE_DIV;
     case PTX_OP_REM: return KCSIM_LANE_REM;
     case PTX_OP_ABS: return KCSIM_LANE_ABS;
     case PTX_OP_NEG: return KCSIM_LANE_NEG;
@@ -110,9 +113,9 @@ static kcsim_lane_op lane_op(const ptx_statement *statement, ptx_type type) {
         return dot_op(statement, ptx_has(statement, PTX_GROUP_HALF) == PTX_M_HI
                                      ? KCSIM_LANE_DP2A_HI_UU
                                      : KCSIM_LANE_DP2A_LO_UU);
-    case PTX_OP_RCP: return KCSIM_LANE_RCP;
+    case PTX_OP_RCP: return coarse ? KCSIM_LANE_RCP_COARSE : KCSIM_LANE_RCP;
     case PTX_OP_SQRT: return KCSIM_LANE_SQRT;
-    case PTX_OP_RSQRT: return KCSIM_LANE_RSQRT;
+    case PTX_OP_RSQRT: return coarse ? KCSIM_LANE_RSQRT_COARSE : KCSIM_LANE_RSQRT;
     case PTX_OP_SIN: return KCSIM_LANE_SIN;
     case PTX_OP_COS: return KCSIM_LANE_COS;
     case PTX_OP_LG2: return KCSIM_LANE_LG2;
@@ -291,5 +294,6 @@ bool kcsim_decode_arithmetic(kcsim_decoder *decoder) {
     bool is_dot = statement->op == PTX_OP_DP4A || statement->op == PTX_OP_DP2A;
     if (statement->type_count > 1 && !is_dot && !decode_mixed(decoder)) return false;
     return decode_operands(decoder, op, type) &&
-           (!is_float(type) || decode_float_extras(decoder, type));
+           ((!is_float(type) && !ptx_has(statement, PTX_GROUP_RELU)) ||
+            decode_float_extras(decoder, type));
 }

@@ -25,7 +25,7 @@ static bool decode_compare(kcsim_decoder *decoder, ptx_type type) {
     const ptx_statement *statement = decoder->statement;
     kcsim_insn *insn = decoder->insn;
     unsigned bytes = kcsim_type_bytes(type);
-    bool ftz = ptx_has(statement, PTX_GROUP_FTZ) && type == PTX_F32;
+    bool ftz = ptx_has(statement, PTX_GROUP_FTZ) != PTX_M_NONE;
     ptx_type single = is_pair(type) ? (type == PTX_F16X2 ? PTX_F16 : PTX_BF16) : type;
     insn->count = is_pair(type) ? 2 : 1; /* pairs of halves are compared half by half */
     insn->fn.compare =

@@ -30,7 +30,7 @@ typedef uint32_t (*kcsim_compare_fn)(const void *a, const void *b);
     X(SUB)                                                                                         \
     X(MUL)                                                                                         \
     X(MUL_HI) X(MUL_WIDE) X(MAD) X(MAD_HI) X(MAD_WIDE) X(ADD_SAT) X(SUB_SAT) X(MUL24) X(MUL24_HI)  \
-        X(MAD24) X(MAD24_HI) X(MAD24_HI_SAT) X(MAD_HI_SAT) X(FMA) X(DIV) X(REM) X(ABS) X(NEG) X(MIN) X(MAX) X(MIN3) X(MAX3) X(MIN3_NAN) X(MAX3_NAN) X(MIN3_ABS) X(MAX3_ABS) X(MIN3_NAN_ABS) X(MAX3_NAN_ABS)      \
+        X(MAD24) X(MAD24_HI) X(MAD24_HI_SAT) X(MAD_HI_SAT) X(DIV_APPROX) X(RCP_COARSE) X(RSQRT_COARSE) X(FMA) X(DIV) X(REM) X(ABS) X(NEG) X(MIN) X(MAX) X(MIN3) X(MAX3) X(MIN3_NAN) X(MAX3_NAN) X(MIN3_ABS) X(MAX3_ABS) X(MIN3_NAN_ABS) X(MAX3_NAN_ABS)      \
             X(MIN_NAN) X(MAX_NAN) X(MIN_XORSIGN) X(MAX_XORSIGN) X(MIN_NAN_XORSIGN) X(MAX_NAN_XORSIGN) X(SAD) X(AND) X(OR) X(XOR) X(NOT)  \
                 X(CNOT) X(SHL) X(SHR) X(SHF_L_WRAP) X(SHF_L_CLAMP) X(SHF_R_WRAP) X(SHF_R_CLAMP)    \
                     X(BFE) X(BFI) X(BFIND) X(BFIND_SHIFT) X(BREV) X(CLZ) X(POPC) X(PRMT)           \

@@ -176,6 +176,24 @@ static inline float max32(float a, float b) {
     return b != b ? a : most;
 }
 
+/* div.approx is a * (1 / b), and above 2^126 the reciprocal is no normal number. */
+static inline float divide_coarsely(float a, float b) {
+    float magnitude = fabsf(b);
+    bool vanishes = magnitude > 0x1p126f && magnitude <= 0x1.fffffep127f;
+    return vanishes ? a * copysignf(0, b) : a / b;
+}
+
+/* What rcp and rsqrt .approx.ftz.f64 see of a number and leave of one: its upper 32 bits, no
+ * subnormal numbers. */
+static inline double upper_half(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits &= 0xffffffff00000000u;
+    if (!(bits & 0x7ff0000000000000u)) bits &= 0x8000000000000000u;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static inline float xorsign32(float a, float b, float magnitude) {
     return magnitude != magnitude
                ? magnitude
@@ -211,6 +229,10 @@ static inline float from_half(uint16_t half) {
     if (rest >= 0x400) return float32(sign | ((rest << 13) + (112u << 23)));
     float value = (float)rest * 0x1p-24f;
     return sign ? -value : value;
+}
+
+static inline float flushed_half(uint16_t half) {
+    return from_half(half & 0x7c00 ? half : half & 0x8000);
 }
 
 static inline uint16_t to_half(float value) {
@@ -471,6 +493,7 @@ COMPARES_FLOAT(F32, float, )
 COMPARES_FLOAT(F32_ftz, float, flush32)
 COMPARES_FLOAT(F64, double, )
 COMPARES_FLOAT(F16, uint16_t, from_half)
+COMPARES_FLOAT(F16_ftz, uint16_t, flushed_half)
 COMPARES_FLOAT(BF16, uint16_t, from_bfloat)
 
 #define ROW(compare, suffix, type, ftz)                                                            \
@@ -491,7 +514,7 @@ static const kcsim_compare_row compares[] = {
     ROWS_INTEGER(U16, U16) ROWS_INTEGER(S16, S16) ROWS_INTEGER(U32, U32) ROWS_INTEGER(S32, S32)
         ROWS_INTEGER(U64, U64) ROWS_INTEGER(S64, S64) ROWS_FLOAT(F32, F32, false)
             ROWS_FLOAT(F32_ftz, F32, true) ROWS_FLOAT(F64, F64, false) ROWS_FLOAT(F16, F16, false)
-                ROWS_FLOAT(BF16, BF16, false)};
+                ROWS_FLOAT(F16_ftz, F16, true) ROWS_FLOAT(BF16, BF16, false)};
 #pragma pop_macro("NAN")
 
 /* ---- blending by a mask ---------------------------------------------------------------------- */

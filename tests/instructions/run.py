@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+"""Runs every instruction form that the simulator accepts and compares with what rows_*.py say it computes.
+
+    run.py BUILD [--only TEXT] [-v]
+
+Prints "ok FAMILY" or "not ok FORM: ...": a wrong result, a finding, a form that is refused, a form that has no row.
+"""
+import argparse, os, re, sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "foreign")]
+import numpy as np
+import forms, lanes, rows, sim
+
+HEADER = ".version 9.0\n.target sm_{}\n.address_size 64\n"
+
+
+class Module:
+    """A module on a simulated device."""
+
+    def __init__(self, driver, arch, text):
+        self.text = HEADER.format(arch) + text
+        self.device = sim.Device(driver, "sm_" + arch, self.text)
+        self.device.forget()
+
+    def run(self, name, grid, block, inputs, out):
+        """One launch; the inputs and the result are parameters, addresses in this order."""
+        places = [self.device.place(a) for a in (*inputs, out)]
+        for place, array in zip(places, (*inputs, out)):
+            self.device.write(place, array)
+        grid, block = ([n, 1, 1] if isinstance(n, int) else n for n in (grid, block))
+        self.device.launch(name, grid, block, 0, places)
+        self.device.read(places[-1], out)
+        self.device.free()
+
+
+def accepted():
+    """{form: the architecture to test it on}"""
+    found = {}
+    for row in forms.rows():
+        for form in forms.expand(row[2]):
+            found.setdefault(form, forms.stricter(row, form.split("."))[0].split()[0])
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--only", default="", help="forms that begin so")
+    parser.add_argument("-v", action="store_true")
+    args = parser.parse_args()
+    driver = sim.Driver(os.path.abspath(args.build) + "/lib/libkcsim_cuda.so")
+    done, failures, shown = {}, {}, 0
+
+    def report(form, wrong):
+        op = form.split(".")[0]
+        done[op] = done.get(op, 0) + 1
+        if wrong:
+            failures.setdefault(op, []).append(f"{form} {wrong}")
+
+    by_arch = {}
+    for form, arch in accepted().items():
+        if form.startswith(args.only):
+            row = rows.find(form)
+            if row:
+                by_arch.setdefault(arch, []).append(lanes.Instance(form, row))
+            else:
+                report(form, "has no row")
+    for arch, instances in by_arch.items():
+        try:
+            module = lanes.run(arch, instances, lambda a, text: Module(driver, a, text), report)
+        except sim.Refused as refused:
+            at = re.search(r"line (\d+)", str(refused))
+            print(f"not ok sm_{arch}: {refused}")
+            failures.setdefault("refused", []).append(str(refused))
+            continue
+        except sim.Failed as failed:
+            failures.setdefault("launch", []).append(f"sm_{arch}: {failed}")
+            continue
+        for finding in module.device.findings():
+            failures.setdefault("finding", []).append(f"sm_{arch}: {finding}")
+        module.device.close()
+    for op in sorted(done):
+        if op not in failures:
+            print(f"ok {op}: {done[op]} forms")
+    for op, texts in failures.items():
+        for text in texts[:40 if args.v else 6]:
+            print(f"not ok {text}")
+        print(f"# {op}: {len(texts)} of {done.get(op, 0)}")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
