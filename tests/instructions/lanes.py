@@ -49,7 +49,7 @@ def edges(t):
     if t.endswith("x2"):
         single = integer_edges(16)
         return [a | b << 16 for a, b in zip(single, random.Random(t).sample(single, len(single)))] + integer_edges(32)
-    return integer_edges(forms.BITS[t])
+    return integer_edges(min(forms.BITS[t], 64))
 
 
 def vectors(domains):
@@ -62,11 +62,15 @@ def vectors(domains):
     return [tuple(rng.choice(d) for d in domains) for _ in range(VECTORS)]
 
 
+def takes(form):
+    return rows.find(form) is not None
+
+
 class Instance:
     """One form in a kernel: its lines, and what its result must be."""
 
-    def __init__(self, form, row):
-        self.form, self.row = form, row
+    def __init__(self, form):
+        self.form, self.row = form, rows.find(form)
         self.words, self.types, _ = forms.split(form)
         self.kinds = forms.operands(form)
         if self.words[0] == "setp":
@@ -214,7 +218,7 @@ def kernel(name, instances):
 def input_array(inputs):
     array = np.zeros((VECTORS, 4), np.uint64)
     for i, v in enumerate(inputs):
-        array[i, :len(v)] = v
+        array[i, :len(v)] = np.array(v, np.uint64)
     return array
 
 

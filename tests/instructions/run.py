@@ -5,14 +5,15 @@
 
 Prints "ok FAMILY" or "not ok FORM: ...": a wrong result, a finding, a form that is refused, a form that has no row.
 """
-import argparse, os, re, sys
+import argparse, ctypes, os, re, sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "foreign")]
 import numpy as np
-import forms, lanes, rows, sim
+import carry, forms, lanes, memory, sim, together
 
+SUITES = (lanes, carry, memory, together)
 HEADER = ".version 9.0\n.target sm_{}\n.address_size 64\n"
 
 
@@ -24,13 +25,15 @@ class Module:
         self.device = sim.Device(driver, "sm_" + arch, self.text)
         self.device.forget()
 
-    def run(self, name, grid, block, inputs, out):
-        """One launch; the inputs and the result are parameters, addresses in this order."""
+    def run(self, name, grid, block, inputs, out, data=None):
+        """One launch; the inputs and the result are parameters, addresses in this order, then bytes that are passed themselves."""
         places = [self.device.place(a) for a in (*inputs, out)]
         for place, array in zip(places, (*inputs, out)):
             self.device.write(place, array)
         grid, block = ([n, 1, 1] if isinstance(n, int) else n for n in (grid, block))
-        self.device.launch(name, grid, block, 0, places)
+        if data is not None:
+            self.data = ctypes.create_string_buffer(data.tobytes(), data.nbytes)
+        self.device.launch(name, grid, block, 0, places + ([self.data] if data is not None else []))
         self.device.read(places[-1], out)
         self.device.free()
 
@@ -59,17 +62,17 @@ def main():
         if wrong:
             failures.setdefault(op, []).append(f"{form} {wrong}")
 
-    by_arch = {}
+    work = {}  # {(what runs them, architecture): instances}
     for form, arch in accepted().items():
         if form.startswith(args.only):
-            row = rows.find(form)
-            if row:
-                by_arch.setdefault(arch, []).append(lanes.Instance(form, row))
+            suite = next((s for s in SUITES if s.takes(form)), None)
+            if suite:
+                work.setdefault((suite, arch), []).append(suite.Instance(form))
             else:
                 report(form, "has no row")
-    for arch, instances in by_arch.items():
+    for (suite, arch), instances in work.items():
         try:
-            module = lanes.run(arch, instances, lambda a, text: Module(driver, a, text), report)
+            module = suite.run(arch, instances, lambda a, text: Module(driver, a, text), report)
         except sim.Refused as refused:
             at = re.search(r"line (\d+)", str(refused))
             print(f"not ok sm_{arch}: {refused}")

@@ -14,10 +14,7 @@
 
 #include "runtime/sim/machine.h"
 
-#ifndef PTX_TARGET
-#define PTX_TARGET "sm_80"
-#endif
-#define PTX_HEADER ".version 8.7\n.target " PTX_TARGET "\n.address_size 64\n"
+#define PTX_HEADER ".version 8.7\n.target sm_80\n.address_size 64\n"
 #define PTX_REGISTERS                                                                              \
     ".reg .pred %p<16>;\n.reg .b16 %h<32>;\n.reg .b32 %r<64>;\n.reg .b64 %d<64>;\n"
 

@@ -1,5 +1,4 @@
 /* Number formats, conversions, and the two sets of lane kernels against each other. */
-#define PTX_TARGET "sm_100"
 #include "tests/unit/sim/machine_test.h"
 
 #include <math.h>
@@ -69,7 +68,7 @@ static void test_formats(void **state) {
 /* ---- cvt ---- */
 
 #define CONVERT(text)                                                                              \
-    PTX_KERNEL("ld.global.b64 %d10, [%d3];\nmov.b64 {%r1, %r2}, %d10;\nmov.b32 {%h1, %h2}, "       \
+    PTX_KERNEL_FOR("sm_100", "ld.global.b64 %d10, [%d3];\nmov.b64 {%r1, %r2}, %d10;\nmov.b32 {%h1, %h2}, "       \
                "%r1;\nmov.b64 %d13, 0;\n" text "\nst.global.b64 [%d2], %d13;")
 #define TO32 "\nmov.b64 %d13, {%r3, 0};"
 #define TO16 "\nmov.b32 %r3, {%h3, 0};" TO32
