@@ -53,6 +53,21 @@ def split(form):
 
 
 
+def _barrier(words):
+    if "red" in words:
+        return ["r" if "popc" in words else "p", "1", "p"]
+    return {"arrive": ["1", "64"], "cluster": [], "warp": ["r"]}.get(next((w for w in words[1:] if w in ("cluster", "warp", "arrive")), ""), ["1"])
+
+
+def _fence(words):
+    return [] if "tensormap::generic" not in words else ["[d]", "128"] if "acquire" in words else []
+
+
+UNTYPED = {"bar": _barrier, "barrier": _barrier, "membar": lambda w: [], "fence": _fence, "nanosleep": lambda w: ["r"], "pmevent": lambda w: ["1"],
+           "trap": lambda w: [], "brkpt": lambda w: [], "exit": lambda w: [], "griddepcontrol": lambda w: [], "elect": lambda w: ["r|p", "r"],
+           "createpolicy": lambda w: ["d", "1.0"]}
+
+
 def operands(form):
     """The registers of a form, destination first, a letter each (see FAMILY): ["r", "r", "r"] of add.u32. [x] is an address
     in x, x* a vector of as many as the form says, x|p a pair."""
@@ -63,6 +78,8 @@ def operands(form):
     if op in ("isspacep", "shfl", "activemask", "vote", "match", "redux"):
         return {"isspacep": "p d", "shfl": "r|p r r r r", "activemask": "r", "vote": f"{t and t[0]} p r",
                 "redux": "r r r", "match": f"r{'|p' * ('all' in words)} {t and t[0]} r"}[op].split()
+    if op in UNTYPED:
+        return UNTYPED[op](words)
     if op in ("prefetch", "prefetchu", "discard", "applypriority"):
         return ["[d]"] + ["128"] * (op[0] in "da")
     if op in ("mul", "mad") and "wide" in words:
@@ -124,7 +141,7 @@ def register_text(kind, letter):
     return kind + letter
 
 
-NO_RESULT = ("st", "red", "prefetch", "prefetchu", "discard", "applypriority")
+NO_RESULT = ("st", "red", "fence", "nanosleep", "prefetch", "prefetchu", "discard", "applypriority")
 
 
 def register_text_of(form, kinds, instead=None):

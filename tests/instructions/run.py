@@ -11,9 +11,9 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "foreign")]
 import numpy as np
-import carry, forms, lanes, memory, sim, together
+import addresses, carry, elsewhere, forms, lanes, memory, plain, sim, specials, together
 
-SUITES = (lanes, carry, memory, together)
+SUITES = (lanes, carry, memory, together, addresses, plain)
 HEADER = ".version 9.0\n.target sm_{}\n.address_size 64\n"
 
 
@@ -62,6 +62,11 @@ def main():
         if wrong:
             failures.setdefault(op, []).append(f"{form} {wrong}")
 
+    def open_module(arch, text):
+        opened[:] = [Module(driver, arch, text)]
+        return opened[0]
+
+    opened = []
     work = {}  # {(what runs them, architecture): instances}
     for form, arch in accepted().items():
         if form.startswith(args.only):
@@ -70,19 +75,18 @@ def main():
                 work.setdefault((suite, arch), []).append(suite.Instance(form))
             else:
                 report(form, "has no row")
-    for (suite, arch), instances in work.items():
+    jobs = [lambda suite=suite, arch=arch, mine=mine: suite.run(arch, mine, open_module, report) for (suite, arch), mine in work.items()]
+    if not args.only:
+        jobs.append(lambda: specials.run(open_module, report))
+        elsewhere.run(accepted(), report)
+    for job in jobs:
         try:
-            module = suite.run(arch, instances, lambda a, text: Module(driver, a, text), report)
-        except sim.Refused as refused:
-            at = re.search(r"line (\d+)", str(refused))
-            print(f"not ok sm_{arch}: {refused}")
-            failures.setdefault("refused", []).append(str(refused))
-            continue
-        except sim.Failed as failed:
-            failures.setdefault("launch", []).append(f"sm_{arch}: {failed}")
+            module = job()
+        except (sim.Refused, sim.Failed) as failure:
+            failures.setdefault("module", []).append(f"{failure} {opened[-1].device.text('kcsim_fault_text') if opened else ''}")
             continue
         for finding in module.device.findings():
-            failures.setdefault("finding", []).append(f"sm_{arch}: {finding}")
+            failures.setdefault("finding", []).append(str(finding))
         module.device.close()
     for op in sorted(done):
         if op not in failures:

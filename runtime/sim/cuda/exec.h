@@ -45,7 +45,8 @@ typedef struct kcsim_warp {
     uint32_t index;
     uint32_t group_count;
     bool blocked;
-    uint64_t steps; /* instructions run since the block began */
+    uint64_t steps; /* instructions run since the block began, up to this turn */
+    uint32_t turn, left; /* how many this turn may run, and how many it has left */
     uint64_t clock; /* what it reads for them while clock_stands */
     bool clock_stands;
     uint32_t slice; /* instructions since the groups were last weighed */

@@ -338,14 +338,21 @@ void kcsim_do_window(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     kcsim_put(warp, insn->d, result, 8, mask);
 }
 
+/* Constants lie among the allocations of global memory, as those that nobody may write. */
+static ptx_space space_of(const kcsim_warp *warp, uint64_t address) {
+    if (address - KCSIM_SHARED_WINDOW < KCSIM_WINDOW_BYTES) return PTX_SPACE_SHARED;
+    if (address - KCSIM_LOCAL_WINDOW < KCSIM_WINDOW_BYTES) return PTX_SPACE_LOCAL;
+    if (address - KCSIM_PARAM_WINDOW < KCSIM_WINDOW_BYTES) return PTX_SPACE_PARAM;
+    const kcsim_allocation *found =
+        kcsim_memory_find(&warp->block->launch->machine->memory, address, 1);
+    return found && found->read_only ? PTX_SPACE_CONST : PTX_SPACE_GLOBAL;
+}
+
 void kcsim_do_isspace(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     const uint64_t *a = kcsim_at(warp, insn->a);
     uint32_t result = 0;
     for (int lane = 0; lane < 32; lane++) {
-        ptx_space space = a[lane] - KCSIM_SHARED_WINDOW < KCSIM_WINDOW_BYTES  ? PTX_SPACE_SHARED
-                          : a[lane] - KCSIM_LOCAL_WINDOW < KCSIM_WINDOW_BYTES ? PTX_SPACE_LOCAL
-                          : a[lane] - KCSIM_PARAM_WINDOW < KCSIM_WINDOW_BYTES ? PTX_SPACE_PARAM
-                                                                              : PTX_SPACE_GLOBAL;
+        ptx_space space = space_of(warp, a[lane]);
         uint32_t above = (uint32_t)a[lane] >> KCSIM_RANK_SHIFT;
         bool mine = space != PTX_SPACE_SHARED || insn->cluster || above == 0 ||
                     above == warp->block->rank + 1;
@@ -361,7 +368,8 @@ void kcsim_do_isspace(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
 /* A clock that repeats from run to run; exec_block.c says when it stands and leaps. */
 static uint64_t read_clock(const kcsim_warp *warp) {
     warp->block->clock_read = true;
-    return (warp->clock_stands ? warp->clock : warp->steps) * 4 + warp->block->clock_offset;
+    uint64_t now = warp->clock_stands ? warp->clock : warp->steps + (warp->turn - warp->left);
+    return now * 4 + warp->block->clock_offset;
 }
 
 static uint64_t same_for_all(const kcsim_warp *warp, ptx_special special) {

@@ -223,6 +223,7 @@ void kcsim_warp_run(kcsim_warp *warp, uint32_t budget) {
     uint64_t *executed = worker->executed, threads = 0;
     bool track = block->launch->track;
     uint32_t left = budget;
+    warp->turn = warp->left = budget;
     if (warp->yielding) kcsim_warp_stay(warp);
     if (!warp->mask && !kcsim_warp_choose(warp)) left = 0;
     while (left && warp->mask && !block->trapped) {
@@ -235,7 +236,7 @@ void kcsim_warp_run(kcsim_warp *warp, uint32_t budget) {
         uint32_t mask = insn->guard ? guard_lanes(warp, insn, track) : warp->mask;
         executed[warp->pc]++;
         threads += mask == UINT32_MAX ? KCSIM_LANES : (uint32_t)__builtin_popcount(mask);
-        left--;
+        warp->left = --left;
         if (block->wgmma && mask) kcsim_wgmma_watch(warp, insn, mask);
         if (mask) step(warp, insn, mask, track);
         else warp->pc++;
@@ -243,5 +244,6 @@ void kcsim_warp_run(kcsim_warp *warp, uint32_t budget) {
     worker->thread_instructions += threads;
     warp->steps += budget - left;
     warp->slice += budget - left;
+    warp->turn = warp->left = 0;
     warp->blocked = !warp->mask;
 }

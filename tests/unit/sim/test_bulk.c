@@ -488,6 +488,7 @@ static void test_places(void **state) {
 static void run_with_map(const tensor *t, const char *how, const char *kind, const char *text) {
     bulk_test bulk;
     bulk_open(&bulk, KERNEL(INIT ONLY_FIRST EXPECT("2048") "add.s64 %d10, %d10, 0;\n"
+                            "cp.async.bulk.prefetch.tensor.2d.L2.global [%d10, {%r10, %r11}];\n"
                             "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%d10, {%r10, %r11}], [bar];\n" SKIP WAIT), 0);
     set_map(&bulk, t, bulk.test.in);
     if (strcmp(how, "spoiled") == 0) bulk.params.map[40] ^= 1;

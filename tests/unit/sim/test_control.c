@@ -124,7 +124,7 @@ static void test_votes(void **state) {
     for (uint32_t i = 0; i < 32; i++) assert_int_equal(out[i], 1);
     lanes(PTX_KERNEL("shr.u32 %r4, %r0, 3;\nmatch.any.sync.b32 %r3, %r4, -1;" OUT32), out);
     for (uint32_t i = 0; i < 32; i++) assert_int_equal(out[i], 0xffu << i / 8 * 8);
-    lanes(PTX_KERNEL("elect.sync %r3|%p1, -1;\n@%p1 mov.b32 %r3, 77;" OUT32), out);
+    lanes(PTX_KERNEL_FOR("sm_90", "elect.sync %r3|%p1, -1;\n@%p1 mov.b32 %r3, 77;" OUT32), out);
     for (uint32_t i = 0; i < 32; i++) assert_int_equal(out[i], i ? 0 : 77);
     lanes(PTX_KERNEL("redux.sync.max.s32 %r3, %r0, -1;" OUT32), out);
     for (uint32_t i = 0; i < 32; i++) assert_int_equal(out[i], 31);
