@@ -110,7 +110,10 @@ class Instance:
         if self.op == "st":
             return values
         old, swap = self.elements(inputs["memory"]), self.cut(inputs["operands"][:, 8])
-        new = [np.array([self.combined(int(o), int(v), int(s)) for o, v, s in zip(a, b, swap)], np.uint64) for a, b in zip(old, values)]
+        key = next(w for w in self.words[1:] if w in ATOMIC), self.type, self.count
+        if key not in LEFT:  # scopes, spaces and hints change no number
+            LEFT[key] = [np.array([self.combined(key[0], *map(int, each)) for each in zip(a, b, swap)], np.uint64) for a, b in zip(old, values)]
+        new = LEFT[key]
         return (old if self.op == "atom" else []) + new
 
     def cut(self, values):
@@ -121,10 +124,9 @@ class Instance:
             return np.array([signed(int(v), 8 * self.bytes) & (1 << bits) - 1 for v in values], np.uint64)
         return values
 
-    def combined(self, old, value, swap):
+    def combined(self, op, old, value, swap):
         """The number that an atomic leaves."""
         bits, mask = 8 * self.bytes, (1 << 8 * self.bytes) - 1
-        op = next(w for w in self.words[1:] if w in ATOMIC)
         if self.type[0] in "fb" and "f" in self.type:
             return of_floats(op, self.type, old, value)
         if self.type[0] == "s":
@@ -132,6 +134,7 @@ class Instance:
         return ATOMIC[op](old, value, swap) & mask
 
 
+LEFT = {}  # what atomics leave, by operation, type and count
 ATOMIC = {"add": lambda o, v, s: o + v, "min": lambda o, v, s: min(o, v), "max": lambda o, v, s: max(o, v), "and": lambda o, v, s: o & v,
           "or": lambda o, v, s: o | v, "xor": lambda o, v, s: o ^ v, "exch": lambda o, v, s: v, "cas": lambda o, v, s: s if o == v else o,
           "inc": lambda o, v, s: 0 if o >= v else o + 1, "dec": lambda o, v, s: v if o == 0 or o > v else o - 1}

@@ -1,9 +1,9 @@
 """Barriers, fences and what else has no value to compare: two warps that need the barrier to see each other's words; the rest is
 executed, and must leave no finding and no trace."""
 import numpy as np
-import forms
+import forms, sim
 
-OPS = ("bar", "barrier", "membar", "fence", "nanosleep", "pmevent", "griddepcontrol", "createpolicy", "exit")
+OPS = ("bar", "barrier", "membar", "fence", "nanosleep", "pmevent", "griddepcontrol", "createpolicy", "exit", "trap", "brkpt")
 THREADS = 64
 
 
@@ -60,7 +60,22 @@ def kernel(i, one):
     return f".visible .entry k{i}(.param .u64 out)\n{{\n" + "\n".join(head + one.body() + ["st.global.u32 [do], rd;", "ret;"]) + "\n}\n"
 
 
+def traps(arch, one, open_module, report):
+    """The launch fails and says why; the module goes, as nothing else can run behind it."""
+    module = open_module(arch, kernel(0, one))
+    try:
+        module.run("k0", 1, THREADS, [], np.zeros(THREADS, np.uint32))
+        report(one.form, "the launch did not fail")
+    except sim.Failed:
+        text = module.device.text("kcsim_fault_text")
+        report(one.form, "" if "trap" in text else f"the launch failed, saying {text!r}")
+    module.device.close()
+
+
 def run(arch, instances, open_module, report):
+    for one in [i for i in instances if i.form in ("trap", "brkpt")]:
+        traps(arch, one, open_module, report)
+    instances = [i for i in instances if i.form not in ("trap", "brkpt")]
     device = open_module(arch, ".global .align 128 .b8 map[128];\n" + "\n".join(kernel(i, one) for i, one in enumerate(instances)))
     for i, one in enumerate(instances):
         out = np.full(THREADS, 99, np.uint32)
