@@ -155,7 +155,7 @@ static void refuse(const char *ptx, const char *text) {
 static void test_refusals(void **state) {
     (void)state;
     refuse(KERNEL("sm_90", SET("fill_mode.global.b1024.b32 [%d8], 1")), "such as sm_90a");
-    refuse(KERNEL("sm_80", ACQUIRE), "such as sm_90");
+    refuse(KERNEL("sm_80", ACQUIRE), "needs sm_90");
     refuse(KERNEL("sm_90", "fence.proxy.tensormap::generic.acquire.gpu [%d8], 64;"), "not known");
     refuse(KERNEL("sm_120a", SET("interleave_layout.global.b1024.b32 [%d8], 1")), "not supported");
     refuse(KERNEL("sm_120a", SET("elemtype.global.b1024.b32 [%d8], 13")), "not supported");
