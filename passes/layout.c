@@ -59,8 +59,10 @@
 //   }
 //
 // The main context comes from the store (or load) that moves most; a load whose memory runs along another dimension has
-// its own and is converted, and so has a store of 4-bit elements whose pairs would be torn; a dot's accumulator decides for everything after it, and each of its operands is loaded as
-// memory likes. Requires tile IR without layouts. Barriers are missing afterwards: that is `sync`'s work.
+// its own and is converted. A dot's accumulator decides for everything after it: on tensor cores it is a grid of the
+// instruction's fragments. Each of its operands is loaded as memory likes and fetched from shared memory as the unit
+// likes. An access that would tear pairs of 4-bit elements, or touch sectors of memory in part, has a context of its own.
+// Requires tile IR without layouts. Barriers are missing afterwards: that is `sync`'s work.
 #include "passes/layouts.h"
 
 #include <string.h>
