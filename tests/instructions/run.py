@@ -47,6 +47,24 @@ def accepted():
     return found
 
 
+def legality(driver, report):
+    """What ptxas said (legal.txt): our rows are those that it takes, and what it refuses we refuse, naming the line."""
+    with open(os.path.join(HERE, "legal.txt")) as f:
+        said = [line.split(None, 1) for line in f if line[0] != "#"]
+    confirmed = {rest.strip() for kind, rest in said if kind == "yes"}
+    for where, version, pattern in forms.rows():
+        text = f"{where.replace(' ', ',')} {version} {pattern}"
+        report(f"legal.{pattern}", "" if text in confirmed else "has changed since ask_ptxas.py -w was run")
+    for form in (rest.strip() for kind, rest in said if kind != "yes"):
+        text = ".visible .entry k()\n{\n" + forms.declarations(90) + f"\n{forms.statement(form)}\nret;\n}}\n"
+        line = (HEADER + text).split("\n").index(forms.statement(form)) + 1
+        try:
+            Module(driver, "100a", text).device.close()
+            report(f"legal.{form}", "loads, although PTX has no such form")
+        except sim.Refused as refused:
+            report(f"legal.{form}", "" if f"line {line}:" in str(refused) else f"line {line} is refused as {refused}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
@@ -79,6 +97,7 @@ def main():
     if not args.only:
         jobs.append(lambda: specials.run(open_module, report))
         elsewhere.run(accepted(), report)
+        legality(driver, report)
     for job in jobs:
         try:
             module = job()
