@@ -135,7 +135,7 @@ $(eval $(call unit_folder,sim,$(SIM_LIB)))
 test: all unit
 	tests/run.sh $(BUILD) $(T)
 
-include install.mk tools/tools.mk tests/san.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/random/random.mk tests/oracle/oracle.mk tests/foreign/foreign.mk tests/mutants/mutants.mk
+include install.mk tools/tools.mk tests/san.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/random/random.mk tests/oracle/oracle.mk tests/foreign/foreign.mk tests/mutants/mutants.mk tests/run/gemm.mk
 
 clean:
 	rm -rf $(BUILD)
