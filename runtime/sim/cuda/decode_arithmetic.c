@@ -21,7 +21,7 @@ static kcsim_lane_op by_half(const ptx_statement *statement, kcsim_lane_op low, 
     }
 }
 
-/* By .NaN, then .xorsign.abs; of three operands .NaN, then .abs. Rows of min and max are neighbours. */
+/* By .NaN, then .xorsign.abs; of three operands .NaN, then .abs. A max follows its min. */
 static kcsim_lane_op minimum_op(const ptx_statement *statement, bool is_min) {
     static const kcsim_lane_op of_two[2][2] = {{KCSIM_LANE_MIN, KCSIM_LANE_MIN_XORSIGN},
                                                {KCSIM_LANE_MIN_NAN, KCSIM_LANE_MIN_NAN_XORSIGN}};

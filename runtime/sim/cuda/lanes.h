@@ -26,26 +26,20 @@ typedef uint32_t (*kcsim_compare_fn)(const void *a, const void *b);
 
 /* What a lane kernel computes; finer than an instruction (mul.hi is not mul.lo). */
 #define KCSIM_LANE_OPS(X)                                                                          \
-    X(ADD)                                                                                         \
-    X(SUB)                                                                                         \
-    X(MUL)                                                                                         \
-    X(MUL_HI) X(MUL_WIDE) X(MAD) X(MAD_HI) X(MAD_WIDE) X(ADD_SAT) X(SUB_SAT) X(MUL24) X(MUL24_HI)  \
-        X(MAD24) X(MAD24_HI) X(MAD24_HI_SAT) X(MAD_HI_SAT) X(DIV_APPROX) X(RCP_COARSE) X(RSQRT_COARSE) X(FMA) X(DIV) X(REM) X(ABS) X(NEG) X(MIN) X(MAX) X(MIN3) X(MAX3) X(MIN3_NAN) X(MAX3_NAN) X(MIN3_ABS) X(MAX3_ABS) X(MIN3_NAN_ABS) X(MAX3_NAN_ABS)      \
-            X(MIN_NAN) X(MAX_NAN) X(MIN_XORSIGN) X(MAX_XORSIGN) X(MIN_NAN_XORSIGN) X(MAX_NAN_XORSIGN) X(SAD) X(AND) X(OR) X(XOR) X(NOT)  \
-                X(CNOT) X(SHL) X(SHR) X(SHF_L_WRAP) X(SHF_L_CLAMP) X(SHF_R_WRAP) X(SHF_R_CLAMP)    \
-                    X(BFE) X(BFI) X(BFIND) X(BFIND_SHIFT) X(BREV) X(CLZ) X(POPC) X(PRMT)           \
-                        X(PRMT_F4E) X(PRMT_B4E) X(PRMT_RC8) X(PRMT_ECL) X(PRMT_ECR) X(PRMT_RC16)   \
-                            X(LOP3) X(BMSK_CLAMP) X(BMSK_WRAP) X(SZEXT_CLAMP) X(SZEXT_WRAP)        \
-                                X(DP4A_UU) X(DP4A_US) X(DP4A_SU) X(DP4A_SS) X(DP2A_LO_UU)          \
-                                    X(DP2A_LO_US) X(DP2A_LO_SU) X(DP2A_LO_SS) X(DP2A_HI_UU)        \
-                                        X(DP2A_HI_US) X(DP2A_HI_SU) X(DP2A_HI_SS) X(RCP) X(SQRT)   \
-                                            X(RSQRT) X(SIN) X(COS) X(LG2) X(EX2) X(TANH)           \
-                                                X(COPYSIGN) X(FLUSH) X(SATURATE) X(RELU)           \
-                                                    X(EXTEND_U16) X(EXTEND_S16) X(EXTEND_U32)      \
-                                                        X(EXTEND_S32) X(TRUNCATE_64)               \
-                                                            X(TRUNCATE_32) X(FROM_S32) X(FROM_U32) \
-                                                                X(FROM_F16) X(FROM_BF16)           \
-                                                                    X(FROM_F32)
+    X(ADD) X(SUB) X(MUL) X(MUL_HI) X(MUL_WIDE) X(MAD) X(MAD_HI) X(MAD_WIDE) X(ADD_SAT) X(SUB_SAT)  \
+    X(MUL24) X(MUL24_HI) X(MAD24) X(MAD24_HI) X(MAD24_HI_SAT) X(MAD_HI_SAT) X(DIV_APPROX)          \
+    X(RCP_COARSE) X(RSQRT_COARSE) X(FMA) X(DIV) X(REM) X(ABS) X(NEG) X(MIN) X(MAX) X(MIN3)         \
+    X(MAX3) X(MIN3_NAN) X(MAX3_NAN) X(MIN3_ABS) X(MAX3_ABS) X(MIN3_NAN_ABS) X(MAX3_NAN_ABS)        \
+    X(MIN_NAN) X(MAX_NAN) X(MIN_XORSIGN) X(MAX_XORSIGN) X(MIN_NAN_XORSIGN) X(MAX_NAN_XORSIGN)      \
+    X(SAD) X(AND) X(OR) X(XOR) X(NOT) X(CNOT) X(SHL) X(SHR) X(SHF_L_WRAP) X(SHF_L_CLAMP)           \
+    X(SHF_R_WRAP) X(SHF_R_CLAMP) X(BFE) X(BFI) X(BFIND) X(BFIND_SHIFT) X(BREV) X(CLZ) X(POPC)      \
+    X(PRMT) X(PRMT_F4E) X(PRMT_B4E) X(PRMT_RC8) X(PRMT_ECL) X(PRMT_ECR) X(PRMT_RC16) X(LOP3)       \
+    X(BMSK_CLAMP) X(BMSK_WRAP) X(SZEXT_CLAMP) X(SZEXT_WRAP) X(DP4A_UU) X(DP4A_US) X(DP4A_SU)       \
+    X(DP4A_SS) X(DP2A_LO_UU) X(DP2A_LO_US) X(DP2A_LO_SU) X(DP2A_LO_SS) X(DP2A_HI_UU)               \
+    X(DP2A_HI_US) X(DP2A_HI_SU) X(DP2A_HI_SS) X(RCP) X(SQRT) X(RSQRT) X(SIN) X(COS) X(LG2) X(EX2)  \
+    X(TANH) X(COPYSIGN) X(FLUSH) X(SATURATE) X(RELU) X(EXTEND_U16) X(EXTEND_S16) X(EXTEND_U32)     \
+    X(EXTEND_S32) X(TRUNCATE_64) X(TRUNCATE_32) X(FROM_S32) X(FROM_U32) X(FROM_F16) X(FROM_BF16)   \
+    X(FROM_F32)
 
 typedef enum kcsim_lane_op {
 #define X(name) KCSIM_LANE_##name,

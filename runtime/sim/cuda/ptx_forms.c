@@ -1,4 +1,4 @@
-/* Which forms of its instructions PTX has: the words of a mnemonic against the rows of ptx_forms.def. */
+/* Which forms of its instructions PTX has: a mnemonic's words against the rows of ptx_forms.def. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +72,8 @@ static bool take_words(const mnemonic *given, const char *text, size_t length, u
 }
 
 static bool fits(const mnemonic *given, const char *pattern, unsigned used) {
-    if (*pattern == '/') return given->operands == (unsigned)atoi(pattern + 1) && fits(given, "", used);
+    if (*pattern == '/')
+        return given->operands == (unsigned)atoi(pattern + 1) && fits(given, "", used);
     if (!*pattern) return used == (1u << given->count) - 1;
     char open = *pattern, close = open == '(' ? ')' : ']';
     if (open != '(' && open != '[') {
