@@ -228,8 +228,10 @@ static void pipeline_block(kc_pass_context *pass, kc_block *block, const kc_attr
     KC_FOR_OPS(op, block) {
         if (op->code != KC_OP_FOR && op->code != KC_OP_IF) continue;
         kc_pipeliner p = {.pass = pass, .loop = op, .pool = kc_op_pool(op)};
-        if (op->code == KC_OP_FOR && applies(&p, wish)) kc_pipeline_rotate(&p);
-        else pipeline_block(pass, op->body, wish);
+        if (op->code == KC_OP_FOR && applies(&p, wish)) {
+            kc_pipeline_find_fetches(&p);
+            kc_pipeline_rotate(&p);
+        } else pipeline_block(pass, op->body, wish);
     }
 }
 

@@ -139,14 +139,54 @@ static void store_tiles(kc_pipeliner *p, kc_builder *b, kc_value *const *values,
     }
 }
 
-// The rest of the body, reading the stages of this step. Gives what it yields.
+static void await(kc_pipeliner *p, kc_builder *b, kc_value *token) {
+    b->loc = p->loop->loc;
+    kc_build(b, KC_OP_ASYNC_WAIT, 1, &token, 0, NULL);
+}
+
+// The first fragments of a step, whose copies have been waited for.
+static void fetch(kc_pipeliner *p, kc_builder *b, kc_value *stage, kc_value **values) {
+    for (int i = 0; i < p->n_fetches; i++) {
+        const kc_op *load = p->fetches[i];
+        const kc_attr *offsets = kc_attr_get(load, KC_ATTR_OFFSETS);
+        kc_value *operands[2] = {kc_operand(load, 0), stage};
+        b->loc = load->loc;
+        values[i] = kc_build_1(b, KC_OP_SHARED_LOAD, kc_result(load, 0)->type, 2, operands);
+        kc_op_set_segments(values[i]->def, (int[]){1, 1});
+        if (offsets)
+            kc_attr_set_ints(p->pass->module, values[i]->def, KC_ATTR_OFFSETS, offsets->count,
+                             offsets->integers);
+        values[i]->name = kc_result(load, 0)->name;
+    }
+}
+
+static void fetch_next(kc_pipeliner *p, kc_builder *b, kc_value *step, kc_value *token,
+                       kc_value **values) {
+    await(p, b, token);
+    kc_value *next = kc_build_binary(b, KC_OP_ADD, step, constant(b, 1));
+    fetch(p, b, stage_of(b, next, p->stages), values);
+}
+
+static bool is_fetched(const kc_pipeliner *p, const kc_op *op) {
+    for (int i = 0; i < p->n_fetches; i++)
+        if (p->fetches[i] == op) return true;
+    return false;
+}
+
+// The rest of the body, reading the stages of this step, with what it yields. `fetched` are the first fragments: those of this
+// step, then of the next, once `token` has been waited for.
 static void copy_rest(kc_pipeliner *p, kc_builder *b, kc_block *body, const stages *s,
-                      kc_value **yields) {
+                      kc_value *const *fetched, kc_value *token, kc_value **yields) {
     kc_clone *clone = kc_clone_begin(p->pass->module, p->pool, p->pool);
+    int n = p->loop->n_results;
     for (int i = 0; i < p->loop->body->n_args; i++)
         kc_clone_map(clone, p->loop->body->args[i], body->args[i]);
+    for (int i = 0; i < p->n_fetches; i++)
+        kc_clone_map(clone, kc_result(p->fetches[i], 0), fetched[i]);
     KC_FOR_OPS(op, p->loop->body) {
-        if (!p->now[op->order] || kc_op_has(op, KC_TERMINATOR)) continue;
+        if (!p->now[op->order] || kc_op_has(op, KC_TERMINATOR) || is_fetched(p, op)) continue;
+        if (p->n_fetches && op == p->last_dot)
+            fetch_next(p, b, body->args[0], token, yields + n);
         kc_op *made = kc_clone_op(clone, b, op);
         const kc_copy *copy =
             made->code == KC_OP_SHARED_LOAD ? copy_to(p, kc_operand(made, 0)) : NULL;
@@ -154,9 +194,8 @@ static void copy_rest(kc_pipeliner *p, kc_builder *b, kc_block *body, const stag
         kc_op_add_operand(p->pass->module, made, stage_for(s, copy));
         kc_op_set_segments(made, (int[]){1, 1});
     }
-    const kc_op *yield = p->loop->body->last;
-    for (int i = 0; i < yield->n_operands; i++)
-        yields[i] = kc_clone_value(clone, kc_operand(yield, i));
+    for (int i = 0; i < n; i++)
+        yields[i] = kc_clone_value(clone, kc_operand(p->loop->body->last, i));
     kc_clone_end(clone);
 }
 
@@ -181,46 +220,48 @@ static kc_op *build_loop(kc_pipeliner *p, kc_value *const *more, int n_more) {
     return loop;
 }
 
-static void await(kc_pipeliner *p, kc_builder *b, kc_value *token) {
-    b->loc = p->loop->loc;
-    kc_build(b, KC_OP_ASYNC_WAIT, 1, &token, 0, NULL);
-}
-
-// tiles: of the steps before the first, then their tokens, as many as there are steps ahead.
-static void fill_body(kc_pipeliner *p, kc_op *loop, int n_tiles, int n_tokens) {
+// The loop carries `n_held` tiles or fragments of the coming step, then the tokens of the steps whose copies are on their way.
+static void fill_body(kc_pipeliner *p, kc_op *loop, int n_held, int n_tokens) {
     kc_block *body = loop->body;
     kc_builder b = kc_builder_at_end(p->pass->module, body, p->loop->loc);
-    kc_value **more = body->args + p->loop->body->n_args, *yields[MOST_VALUES];
-    int n = p->loop->n_results;
+    kc_value **held = body->args + p->loop->body->n_args, *yields[MOST_VALUES];
+    kc_value *tokens[KC_MAX_STAGES] = {NULL};
+    int n = p->loop->n_results, n_tiles = p->n_fetches ? 0 : n_held;
     stages s = {NULL, NULL};
-    if (n_tokens) await(p, &b, more[n_tiles]);
-    if (n_tokens) s.ring = stage_of(&b, body->args[0], p->stages);
+    for (int i = 0; i < n_tokens; i++)
+        tokens[i] = held[n_held + i];
+    if (p->n_async && !p->n_fetches) await(p, &b, tokens[0]);
+    if (p->n_async) s.ring = stage_of(&b, body->args[0], p->stages);
     if (n_tiles) s.pair = stage_of(&b, body->args[0], 2);
-    store_tiles(p, &b, more, &s);
-    if (n_tokens) {
-        for (int i = 1; i < n_tokens; i++)
-            yields[n + n_tiles + i - 1] = more[n_tiles + i];
-        yields[n + n_tiles + n_tokens - 1] =
-            issue_copies(prepare(p, &b, body->args[0], n_tokens));
-    }
+    store_tiles(p, &b, held, &s);
+    if (p->n_async) tokens[n_tokens] = issue_copies(prepare(p, &b, body->args[0], p->stages - 1));
+    for (int i = 0; i < n_tokens; i++)
+        yields[n + n_held + i] = tokens[i + 1];
     if (n_tiles) load_tiles(prepare(p, &b, body->args[0], 1), yields + n);
-    copy_rest(p, &b, body, &s, yields);
+    copy_rest(p, &b, body, &s, held, tokens[0], yields);
     b.loc = p->loop->loc;
-    kc_build(&b, KC_OP_YIELD, n + n_tiles + n_tokens, yields, 0, NULL);
+    kc_build(&b, KC_OP_YIELD, n + n_held + n_tokens, yields, 0, NULL);
 }
 
 void kc_pipeline_rotate(kc_pipeliner *p) {
     kc_module *module = p->pass->module;
     kc_value *more[KC_MAX_COPIES + KC_MAX_STAGES], *lower = kc_operand(p->loop, 0);
+    kc_value *tokens[KC_MAX_STAGES] = {NULL}, **left = tokens;
     kc_builder outer = kc_builder_before(module, p->loop);
-    int n_tiles = 0, n_tokens = p->n_async ? (int)p->stages - 1 : 0;
-    if (p->n_async < p->n_copies) n_tiles = load_tiles(prepare(p, &outer, lower, 0), more);
+    int n_held = p->n_fetches, n_tokens = p->n_async ? (int)p->stages - 1 : 0;
+    if (p->n_async < p->n_copies) n_held = load_tiles(prepare(p, &outer, lower, 0), more);
     for (int i = 0; i < n_tokens; i++)
-        more[n_tiles + i] = issue_copies(prepare(p, &outer, lower, i));
-    kc_op *loop = build_loop(p, more, n_tiles + n_tokens);
+        tokens[i] = issue_copies(prepare(p, &outer, lower, i));
     for (int i = 0; i < p->n_copies; i++)
         add_stages(p, &p->copies[i]);
-    fill_body(p, loop, n_tiles, n_tokens);
+    if (p->n_fetches) { // the first step's copies are waited for here
+        await(p, &outer, tokens[0]);
+        fetch(p, &outer, stage_of(&outer, lower, p->stages), more);
+        left++, n_tokens--;
+    }
+    if (n_tokens) memcpy(more + n_held, left, sizeof *left * (size_t)n_tokens);
+    kc_op *loop = build_loop(p, more, n_held + n_tokens);
+    fill_body(p, loop, n_held, n_tokens);
     for (int i = 0; i < p->loop->n_results; i++) {
         kc_result(loop, i)->name = kc_result(p->loop, i)->name;
         kc_value_replace(kc_result(p->loop, i), kc_result(loop, i));

@@ -19,6 +19,8 @@ typedef struct {
     int64_t stages; // of the ring
     kc_copy copies[KC_MAX_COPIES];
     int n_copies, n_async;
+    kc_op *fetches[2], *last_dot; // loads of a step's first fragments that go before the last dot of
+    int n_fetches;                // the step before
     // By order in the body, what is computed: for the step whose copies are issued, for the step
     // whose tiles are loaded into registers, for the current step.
     bool *issued, *loaded, *now;
@@ -37,6 +39,8 @@ static inline int64_t kc_copy_stages(const kc_pipeliner *p, const kc_copy *c) {
 
 // pipeline_copies.c: elements that an asynchronous copy can move at a time; 0: there can be none.
 int64_t kc_copy_vector(const kc_pipeliner *, const kc_op *store);
+// pipeline_fetch.c: finds p->fetches, if there are to be any.
+void kc_pipeline_find_fetches(kc_pipeliner *);
 // pipeline_rotate.c: puts another loop into the place of p->loop.
 void kc_pipeline_rotate(kc_pipeliner *);
 

@@ -62,32 +62,36 @@ def build(arch, unit):
     return Model(all_functions, f"stages_{arch}_{unit}", target="cuda:" + arch)
 
 
-def ptx_of(stages):
+def ptx_of(stages, unit):
     """The instructions of the main loop of the first kernel."""
     source = os.path.join(kctest.WORK, "ptx.yaml")
     with open(source, "w") as f:
-        f.write("kc: 1\nmodule: ptx\nfunctions:\n  f:\n" + "".join(f"    {line}\n" for line in matmul(stages, "fma").strip().split("\n")))
-    folder = os.path.join(kctest.WORK, f"ptx_{stages}/")
+        f.write("kc: 1\nmodule: ptx\nfunctions:\n  f:\n" + "".join(f"    {line}\n" for line in matmul(stages, unit).strip().split("\n")))
+    folder = os.path.join(kctest.WORK, f"ptx_{unit}_{stages}/")
     subprocess.run([f"{kctest.BUILD}/bin/kc", "build", source, "--target", "cuda:sm_80", "--emit", "ptx", "-o", folder], check=True)
     text = open(folder + "ptx.sm_80.ptx").read()
-    before, wait, after = text[text.index(".entry f_v0_k0") :].partition("cp.async.wait_group")
-    for label in reversed(re.findall(r"^(\$L__BB\d+_\d+):", before, re.M)):
-        back = re.search(rf"bra\S*\s+{re.escape(label)};", after)
-        if back:
-            return before[before.index(label + ":") :] + wait + after[: back.end()]
+    text = text[text.index(".entry f_v0_k0") :]
+    for label in re.finditer(r"^(\$L__BB\d+_\d+):", text, re.M):
+        back = re.search(rf"bra\S*\s+{re.escape(label[1])};", text[label.end() :])
+        loop = text[label.end() : label.end() + back.end()] if back else ""
+        if "cp.async.wait_group" in loop:
+            return loop
     return ""
 
 
-def check_loop(stages):
-    loop = ptx_of(stages)
-    name = f"main loop with {stages} stages: "
+def check_loop(stages, unit):
+    loop = ptx_of(stages, unit)
+    name = f"main loop with {stages} stages, {unit}: "
     test(name + "one wait and one barrier", re.findall(r"cp\.async\.wait_group\s+(\d+)", loop) == [str(stages - 2)] and loop.count("bar.sync") == 1, loop[:300])
     test(name + "one group, 16 bytes at a time", loop.count("cp.async.commit_group") == 1 and "cp.async.cg.shared.global" in loop, loop[:300])
     test(name + "no division, nothing through registers", not re.search(r"\b(rem|div|ld\.global|st\.shared)\b", loop), loop[:300])
+    if unit == "tensor":  # the next step's first fragments are loaded before this step's last products
+        test(name + "products behind the barrier", 0 < loop.find("bar.sync") < loop.find("ldmatrix", loop.find("bar.sync")) < loop.rfind("mma.sync"), loop[:300])
 
 
 for s in STAGES[1:]:
-    check_loop(s)
+    check_loop(s, "fma")
+    check_loop(s, "tensor")
 everything = ("f16", "nt", "tn", "f32", "mixed")
 for unit in ("fma", "tensor"):
     check(unit, build("sm_80", unit), SIZES, (1,), everything if unit == "fma" else everything[:3], STAGES)
