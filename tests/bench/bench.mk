@@ -1,4 +1,5 @@
-# `make bench`: what a build, a launch and a simulated instruction cost, and what kernels move. The table is also written to $(BUILD)/bench.txt.
+# `make bench`: what a build, a launch and a simulated instruction cost, what kernels move, what products on tensor cores are
+# made of. The table is also written to $(BUILD)/bench.txt. KC_TRITON=PYTHON: one that has Triton, to compare with.
 BENCH_BIN := $(BUILD)/bench/measure $(BUILD)/bench/launch_cost $(BUILD)/bench/libnull_cuda.so
 
 bench: all $(BENCH_BIN)
@@ -6,6 +7,7 @@ bench: all $(BENCH_BIN)
 	/usr/bin/python3 tests/bench/instructions.py $(BUILD) | tee -a $(BUILD)/bench.txt
 	/usr/bin/python3 tests/run/footprint.py $(BUILD) | sed 's/^[a-z ]*ok /simulator, memory of a run: /' | tee -a $(BUILD)/bench.txt
 	/usr/bin/python3 tests/bench/memory.py $(BUILD) | tee -a $(BUILD)/bench.txt
+	/usr/bin/python3 tests/bench/gemm.py $(BUILD) | tee -a $(BUILD)/bench.txt
 
 $(BUILD)/bench/measure: tests/bench/measure.c
 	@mkdir -p $(@D)
