@@ -17,6 +17,7 @@ enum {
     FETCH_BYTES = 16,       // of an access to shared memory
     OTHER_REGISTERS = 16,   // addresses, counters
     LOAD_REGISTERS = 8,     // those of loads that pass registers
+    SPARE_REGISTERS = 8,    // that an estimate may be wrong by
     GRANULE = 8,            // in which registers are given out
     MOST_FRAGMENT = 32,     // elements of an instruction along k
     GROUP = 8,              // rows of tiles
@@ -98,18 +99,27 @@ void kc_cost_choose_unit(const kc_target *t, kc_cost_problem *p, const char *pre
         if (!row) continue;
         p->unit = "tensor";
         p->least[0] = row->m, p->least[1] = row->n, p->least[2] = row->k;
+        p->fetch = kc_mma_find(t, p->elem, p->result, precision, MOST_FRAGMENT)->k;
         return;
     }
 }
 
-bool kc_cost_direct(const kc_target *t, const kc_value *factor) {
+// Bytes that do not lie along k are turned on their way, in registers.
+static bool is_turned(const kc_op *product, int i) {
+    bool k_last = i == 0 ? !kc_attr_int(product, KC_ATTR_TRANSPOSE_A, 0)
+                         : kc_attr_int(product, KC_ATTR_TRANSPOSE_B, 0) != 0;
+    return !k_last && kc_dtype_unit(kc_operand(product, i)->type.elem) == 1;
+}
+
+bool kc_cost_direct(const kc_target *t, const kc_op *product, int i) {
+    const kc_value *factor = kc_operand(product, i);
     while (factor->def) {
         kc_opcode code = factor->def->code;
         if (!kc_op_has(factor->def, KC_MOVEMENT) || code == KC_OP_CONCAT || code == KC_OP_GATHER)
             return false;
         factor = kc_operand(factor->def, 0);
     }
-    return t->attributes.has_async_copy;
+    return t->attributes.has_async_copy && !is_turned(product, i);
 }
 
 int64_t kc_cost_rate(const kc_target *t, const char *unit, kc_dtype elem) {
@@ -176,14 +186,15 @@ static int64_t accumulators(const kc_target *t, const kc_cost_problem *p, const 
 static int64_t staged(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
     if (p->direct) return 0;
     int64_t elements = divided((c->tile[0] + c->tile[1]) * c->tile[2], threads_of(t, c));
-    return p->vectors ? words(elements, p->elem) : larger(words(elements, p->elem), elements);
+    return p->vectors ? words(elements, p->elem)
+                      : larger(words(elements, p->elem), elements * 5 / 4);
 }
 
 // What addresses and values in flight take: copies of single elements each have an address of their own.
 static int64_t moving(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
-    if (!p->direct) return p->vectors ? LOAD_REGISTERS : 2 * LOAD_REGISTERS;
+    if (!p->direct) return p->vectors ? LOAD_REGISTERS : 4 * LOAD_REGISTERS;
     int64_t elements = divided((c->tile[0] + c->tile[1]) * c->tile[2], threads_of(t, c));
-    return p->vectors ? 0 : elements;
+    return p->vectors ? 0 : elements * larger(kc_dtype_unit(p->elem) / 4, 1);
 }
 
 // Registers that a block of so many threads leaves each of them.
@@ -195,7 +206,7 @@ static int64_t most_registers(const kc_target *t, const kc_cost_choice *c) {
 // Of fragments two fetches are in flight where a step has as many.
 static int64_t registers_of(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
     int64_t bytes = kc_dtype_unit(p->elem),
-            steps = is_tensor(p) ? 2 * FETCH_BYTES / bytes : smaller(FETCH_BYTES / bytes, 8),
+            steps = is_tensor(p) ? p->fetch : smaller(FETCH_BYTES / bytes, 8),
             fetches = smaller(larger(c->tile[2] / steps, 1), 2);
     int64_t held = fetches * (int64_t)(fetched(t, p, c) * (double)(steps * bytes) / 4);
     return accumulators(t, p, c) + held + staged(t, p, c) + moving(t, p, c) + OTHER_REGISTERS;
@@ -328,7 +339,7 @@ static bool predict(const kc_target *t, const kc_cost_problem *p, kc_cost_plan *
     if (threads_of(t, c) > t->attributes.max_num_threads) return false;
     plan->registers = registers_of(t, p, c);
     plan->shared = shared_of(p, c);
-    if (plan->registers > most_registers(t, c)) return false;
+    if (plan->registers + SPARE_REGISTERS > most_registers(t, c)) return false;
     if (plan->shared > t->attributes.max_shared_memory) return false;
     plan->blocks = resident(t, plan);
     if (plan->blocks < 1) return false;

@@ -14,6 +14,7 @@ typedef struct {
     int64_t m, n, k, batch;
     int64_t cover[3]; // a tile larger than this would be empty in part whatever the sizes
     int64_t least[3]; // the smallest tile that the unit takes
+    int64_t fetch;    // of tensor cores: elements of k that an instruction takes at most
     kc_dtype elem, result;
     bool vectors;     // loads are as wide as the target's; else an element each, in a register of its own
     bool direct;      // copies to shared memory pass no registers
@@ -51,8 +52,8 @@ typedef struct {
 int64_t kc_cost_rate(const kc_target *, const char *unit, kc_dtype elem);
 // "tensor" where the target has an instruction for these types, and sets the smallest tile; else "fma".
 void kc_cost_choose_unit(const kc_target *, kc_cost_problem *, const char *precision);
-// Whether the elements of a factor reach shared memory as they lie in memory.
-bool kc_cost_direct(const kc_target *, const kc_value *factor);
+// Whether the elements of factor i of a product reach shared memory as they lie in memory.
+bool kc_cost_direct(const kc_target *, const kc_op *product, int i);
 // The best plans first, at most `most` of those that fit and agree with the wish. Gives their number.
 int kc_cost_rank(const kc_target *, const kc_cost_problem *, const kc_cost_choice *wish,
                  kc_cost_plan *best, int most);

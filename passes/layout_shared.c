@@ -1,5 +1,6 @@
 // Conversions between layouts, the last resort being shared memory.
 #include "passes/layouts.h"
+#include "targets/dispatch.h"
 
 // Buffers are declared at the start of the kernel, whatever loop they are used in.
 kc_value *kc_layouts_alloc(kc_layouts *l, kc_loc loc, const kc_type *tile,
@@ -13,8 +14,8 @@ kc_value *kc_layouts_alloc(kc_layouts *l, kc_loc loc, const kc_type *tile,
 
 static kc_value *through_shared(kc_layouts *l, kc_builder *b, kc_value *v, const kc_layout *to) {
     kc_layout memory;
-    int bytes = kc_dtype_unit(v->type.elem), banks = (int)l->pass->target->attributes.shared_banks;
-    const char *error = kc_layout_choose_memory(&memory, v->type.layout, to, bytes, banks, 1);
+    const char *error = kc_dispatch_choose_memory(&memory, l->pass->target, v->type.layout, to,
+                                                  kc_dtype_unit(v->type.elem), 1);
     if (error) kc_bug("no shared layout: %s", error);
     kc_value *buffer = kc_layouts_alloc(l, b->loc, &v->type, &memory);
     kc_op *store = kc_build(b, KC_OP_SHARED_STORE, 2, (kc_value *[]){buffer, v}, 0, NULL);

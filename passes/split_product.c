@@ -93,8 +93,7 @@ int64_t kc_split_worth(kc_pass_context *pass, const kc_op *op, const kc_op *sche
     if (!fixed || p.m == 0 || p.n == 0 || p.batch == 0) return 1;
     p.cover[0] = kc_cost_cover(p.m), p.cover[1] = kc_cost_cover(p.n);
     p.cover[2] = kc_cost_cover(p.k);
-    p.direct = kc_cost_direct(pass->target, kc_operand(op, 0)) &&
-               kc_cost_direct(pass->target, kc_operand(op, 1));
+    p.direct = kc_cost_direct(pass->target, op, 0) && kc_cost_direct(pass->target, op, 1);
     kc_cost_choose_unit(pass->target, &p, kc_attr_string(op, KC_ATTR_PRECISION, "ieee"));
     if (schedule && kc_attr_get(schedule, KC_ATTR_UNIT))
         p.unit = kc_attr_string(schedule, KC_ATTR_UNIT, "fma");

@@ -70,9 +70,9 @@ static bool is_aligned(const kc_tiler *t) {
 // Copies that bypass registers move four bytes at least: elements of less take pointers that are known to be aligned.
 static bool is_direct(const kc_tiler *t) {
     for (int i = 0; i < 2; i++) {
-        const kc_value *factor = kc_operand(t->contraction, i);
-        if (!kc_cost_direct(t->pass->target, factor)) return false;
-        if (!is_aligned(t) && kc_dtype_unit(factor->type.elem) < 4) return false;
+        int bytes = kc_dtype_unit(kc_operand(t->contraction, i)->type.elem);
+        if (!kc_cost_direct(t->pass->target, t->contraction, i)) return false;
+        if (!is_aligned(t) && bytes < 4) return false;
     }
     return true;
 }
