@@ -17,6 +17,7 @@ enum {
     FETCH_BYTES = 16,       // of an access to shared memory
     OTHER_REGISTERS = 16,   // addresses, counters
     LOAD_REGISTERS = 8,     // those of loads that pass registers
+    EMULATED = 3,           // times the registers of fragments
     SPARE_REGISTERS = 8,    // that an estimate may be wrong by
     GRANULE = 8,            // in which registers are given out
     MOST_FRAGMENT = 32,     // elements of an instruction along k
@@ -190,6 +191,13 @@ static int64_t staged(const kc_target *t, const kc_cost_problem *p, const kc_cos
                       : larger(words(elements, p->elem), elements * 5 / 4);
 }
 
+// 8-bit floats that are no faster than f16 are made f16 by the assembler.
+static bool is_emulated(const kc_target *t, const kc_cost_problem *p) {
+    bool small = kc_dtype_is_float(p->elem) && kc_dtype_unit(p->elem) == 1;
+    return is_tensor(p) && small &&
+           t->attributes.mma_f8_per_cycle <= t->attributes.mma_f16_per_cycle;
+}
+
 // What addresses and values in flight take: copies of single elements each have an address of their own.
 static int64_t moving(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
     if (!p->direct) return p->vectors ? LOAD_REGISTERS : 4 * LOAD_REGISTERS;
@@ -209,6 +217,7 @@ static int64_t registers_of(const kc_target *t, const kc_cost_problem *p, const 
             steps = is_tensor(p) ? p->fetch : smaller(FETCH_BYTES / bytes, 8),
             fetches = smaller(larger(c->tile[2] / steps, 1), 2);
     int64_t held = fetches * (int64_t)(fetched(t, p, c) * (double)(steps * bytes) / 4);
+    if (is_emulated(t, p)) held *= EMULATED;
     return accumulators(t, p, c) + held + staged(t, p, c) + moving(t, p, c) + OTHER_REGISTERS;
 }
 
