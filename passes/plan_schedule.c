@@ -47,9 +47,12 @@ static bool multiplies(const kc_block *body) {
     return false;
 }
 
-// An entry for all statements that splits products says nothing about the kernels that sum their parts.
-static bool sums_parts(const kc_op *func, const kc_op *kernel, const kc_op *schedule) {
-    if (kc_attr_int(schedule, KC_ATTR_SPLIT, 1) == 1 || multiplies(kernel->body)) return false;
+// An entry for all statements that can only mean products (a tile of three extents, a split) says nothing about the
+// reductions beside them: those that sum the parts of a product, for one.
+static bool means_others(const kc_op *func, const kc_op *kernel, const kc_op *schedule) {
+    const kc_attr *tile = kc_attr_get(schedule, KC_ATTR_TILE);
+    bool of_products = kc_attr_int(schedule, KC_ATTR_SPLIT, 1) != 1 || (tile && tile->count == 3);
+    if (!of_products || multiplies(kernel->body)) return false;
     KC_FOR_OPS(op, kernel->body)
         if (kc_op_has(op, KC_REDUCTION)) return multiplies(func->body);
     return false;
@@ -61,7 +64,7 @@ void kc_plan_schedule(kc_pass_context *pass, const kc_op *func, kc_op *kernel) {
             continue;
         const char *statement = kc_attr_string(schedule, KC_ATTR_KERNEL, NULL);
         if (statement ? !kc_schedule_computes(kernel->body, statement)
-                      : sums_parts(func, kernel, schedule))
+                      : means_others(func, kernel, schedule))
             continue;
         for (int i = 0; i < schedule->n_attrs; i++) {
             kc_attr attr = schedule->attrs[i];
