@@ -200,7 +200,7 @@ static bool is_emulated(const kc_target *t, const kc_cost_problem *p) {
 
 // What addresses and values in flight take: copies of single elements each have an address of their own.
 static int64_t moving(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
-    if (!p->direct) return p->vectors ? LOAD_REGISTERS : 4 * LOAD_REGISTERS;
+    if (!p->direct) return p->vectors ? LOAD_REGISTERS : 5 * LOAD_REGISTERS;
     int64_t elements = divided((c->tile[0] + c->tile[1]) * c->tile[2], threads_of(t, c));
     return p->vectors ? 0 : elements * larger(kc_dtype_unit(p->elem) / 4, 1);
 }
