@@ -42,12 +42,10 @@ int64_t kc_layouts_wanted_run(const kc_layouts *l, const kc_op *dot) {
 
 static kc_value *stage_operand(kc_layouts *l, kc_builder *b, const kc_op *dot, int operand,
                                const kc_layout *reader) {
-    kc_layout memory;
     kc_value *v = kc_operand(dot, operand);
-    const char *error =
-        kc_dispatch_choose_memory(&memory, l->pass->target, v->type.layout, reader,
-                                  kc_dtype_unit(v->type.elem), copied_together(l, dot, operand));
-    if (error) kc_bug("no shared layout for a dot operand: %s", error);
+    kc_layout memory =
+        kc_layouts_memory(l, v->type.layout, reader, kc_dtype_unit(v->type.elem),
+                          copied_together(l, dot, operand));
     kc_value *buffer = kc_layouts_alloc(l, dot->loc, &v->type, &memory);
     buffer->name = operand ? "bs" : "as";
     kc_op *store = kc_build(b, KC_OP_SHARED_STORE, 2, (kc_value *[]){buffer, v}, 0, NULL);

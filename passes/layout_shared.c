@@ -12,11 +12,34 @@ kc_value *kc_layouts_alloc(kc_layouts *l, kc_loc loc, const kc_type *tile,
     return kc_build_1(&b, KC_OP_SHARED_ALLOC, type, 0, NULL);
 }
 
-static kc_value *through_shared(kc_layouts *l, kc_builder *b, kc_value *v, const kc_layout *to) {
+// Row by row, neighbours of a thread first.
+static const char *unswizzled(kc_layout *memory, const kc_layout *writer) {
+    int shape[KC_LAYOUT_MAX_RANK], order[KC_LAYOUT_MAX_RANK], at[KC_LAYOUT_MAX_RANK], count = 0;
+    int fast = writer->rank - 1;
+    kc_layout_apply(writer, (uint32_t[KC_LAYOUT_PLACES]){[KC_LAYOUT_REGISTER] = 1}, at);
+    for (int d = 0; d < writer->rank; d++) {
+        shape[d] = kc_layout_extent(writer, d);
+        if (at[d] == 1) fast = d;
+    }
+    order[count++] = fast;
+    for (int d = writer->rank - 1; d >= 0; d--)
+        if (d != fast) order[count++] = d;
+    return kc_layout_memory(memory, writer->rank, shape, order);
+}
+
+kc_layout kc_layouts_memory(const kc_layouts *l, const kc_layout *writer, const kc_layout *reader,
+                            int element_bytes, int kept) {
     kc_layout memory;
-    const char *error = kc_dispatch_choose_memory(&memory, l->pass->target, v->type.layout, to,
-                                                  kc_dtype_unit(v->type.elem), 1);
+    const char *error = kc_attr_get(l->kernel, KC_ATTR_SWIZZLE)
+                            ? unswizzled(&memory, writer)
+                            : kc_dispatch_choose_memory(&memory, l->pass->target, writer, reader,
+                                                        element_bytes, kept);
     if (error) kc_bug("no shared layout: %s", error);
+    return memory;
+}
+
+static kc_value *through_shared(kc_layouts *l, kc_builder *b, kc_value *v, const kc_layout *to) {
+    kc_layout memory = kc_layouts_memory(l, v->type.layout, to, kc_dtype_unit(v->type.elem), 1);
     kc_value *buffer = kc_layouts_alloc(l, b->loc, &v->type, &memory);
     kc_op *store = kc_build(b, KC_OP_SHARED_STORE, 2, (kc_value *[]){buffer, v}, 0, NULL);
     kc_op_set_segments(store, (int[]){1, 1, 0});

@@ -180,10 +180,10 @@ def shape_chunks(r):
             yield arch, functions[i:i + 15]
 
 
-def scheduled(kind, t, tile, warps, stages, split):
+def scheduled(kind, t, tile, warps, stages, split, more=""):
     m, n, k = tile
     runs = [(m, n, (stages + 2) * k), (m + 9, n - 3, 2 * k * split + 5)]
-    return Function(kind, t, runs=runs, schedule=f"tile: {list(tile)}, warps: {warps}, stages: {stages}, split: {split}")
+    return Function(kind, t, runs=runs, schedule=f"tile: {list(tile)}, warps: {warps}, stages: {stages}, split: {split}{more}")
 
 
 def schedule_chunks(r):
@@ -191,7 +191,7 @@ def schedule_chunks(r):
     for arch in ARCHS:
         chosen = everything if ALL else r.sample(everything, 9)
         for i in range(0, len(chosen), 30):
-            yield arch, [scheduled(*c) for c in chosen[i:i + 30]]
+            yield arch, [scheduled(*c) for c in chosen[i:i + 30]] + [scheduled(*chosen[i], more=", swizzle: 0")]
 
 
 def main():
