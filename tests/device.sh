@@ -1,5 +1,6 @@
 #!/bin/sh
-# The examples on a real GPU, compared with the reference: tests/device.sh BUILD. Says so when there is none.
+# On a real GPU: the examples, compared with the reference; kernels of others; products beside cuBLAS. tests/device.sh BUILD.
+# Says so when there is no GPU. KC_PYTHON: a Python with PyTorch.
 set -u
 BUILD=${1:-build}
 kc=$BUILD/bin/kc
@@ -41,6 +42,10 @@ if [ "${device%:*}" = cuda ]; then # kernels that nvcc and Triton compiled
     /usr/bin/python3 tests/foreign/run.py --gpu libcuda.so.1 > "$OUT/foreign"
     passed=$((passed + $(grep -c '^ok ' "$OUT/foreign"))) failed=$((failed + $(grep -c '^not ok ' "$OUT/foreign")))
     grep '^not ok ' "$OUT/foreign"
+    "${KC_PYTHON:-python3}" tests/device_gemm.py "$BUILD" "$device" > "$OUT/gemm" 2>&1
+    cat "$OUT/gemm"
+    passed=$((passed + $(grep -c '^ok ' "$OUT/gemm"))) failed=$((failed + $(grep -c '^not ok ' "$OUT/gemm")))
+    grep -q '^\(ok\|not ok\|skip\) ' "$OUT/gemm" || failed=$((failed + 1))
 fi
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
