@@ -19,16 +19,16 @@ kc_layout kc_layouts_accumulator(const kc_layouts *l, const kc_op *dot) {
                                           : kc_layouts_fma_accumulator(l, dot);
 }
 
-// Elements side by side that may be copied without passing a register: what one access of the load brings.
-static int copied_together(const kc_layouts *l, const kc_op *dot, int operand) {
+// Elements that stay side by side: what one access of the load brings. Copies need it that pass no register, and matrix loads
+// find their rows in it; for FMA units any order will do where copies pass registers.
+static int kept_together(const kc_layouts *l, const kc_op *dot, int operand) {
     const kc_value *v = kc_operand(dot, operand);
     const kc_op *load = v->def;
     int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0), at[KC_LAYOUT_MAX_RANK];
     kc_layout_apply(v->type.layout, (uint32_t[KC_LAYOUT_PLACES]){[KC_LAYOUT_REGISTER] = 1}, at);
     if (kc_layouts_wanted_run(l, dot) > 1 && at[axis] != 1) return 1; // turned on its way
-    if (!l->pass->target->attributes.has_async_copy || !load || load->code != KC_OP_LOAD ||
-        kc_dtype_is_packed(v->type.elem))
-        return 1;
+    bool matters = l->pass->target->attributes.has_async_copy || kc_layouts_instruction(l, dot);
+    if (!matters || !load || load->code != KC_OP_LOAD || kc_dtype_is_packed(v->type.elem)) return 1;
     int64_t vector = kc_attr_int(load, KC_ATTR_VECTOR, 1);
     return vector * kc_dtype_unit(v->type.elem) >= LEAST_COPY ? (int)vector : 1;
 }
@@ -45,7 +45,7 @@ static kc_value *stage_operand(kc_layouts *l, kc_builder *b, const kc_op *dot, i
     kc_value *v = kc_operand(dot, operand);
     kc_layout memory =
         kc_layouts_memory(l, v->type.layout, reader, kc_dtype_unit(v->type.elem),
-                          copied_together(l, dot, operand));
+                          kept_together(l, dot, operand));
     kc_value *buffer = kc_layouts_alloc(l, dot->loc, &v->type, &memory);
     buffer->name = operand ? "bs" : "as";
     kc_op *store = kc_build(b, KC_OP_SHARED_STORE, 2, (kc_value *[]){buffer, v}, 0, NULL);
