@@ -32,6 +32,13 @@ def survivors():
     return found
 
 
+def names_of(module, mutants):
+    """{mutant: its keys}: by number, and the last of its kernel and class by that word, too."""
+    last = {(m.kernel, m.kind): m for m in mutants}
+    return {m: [f"{module.name} {m.key()}"] +
+               ([f"{module.name} {m.kernel} {m.kind} last"] if last[m.kernel, m.kind] is m else []) for m in mutants}
+
+
 def judge(module, mutant, seeds):
     """What became of a mutant: finding, answer, hang, survived; unreached: nobody comes to the place."""
     how = module.fate(mutant, seeds)
@@ -51,12 +58,13 @@ def test(args, folder):
         if args.file not in module.name:
             continue
         every = module.mutants()
-        known |= {f"{module.name} {m.key()}" for m in every}
+        keys = names_of(module, every)
+        known |= {key for names in keys.values() for key in names}
         chosen = [m for m in every[::args.sample] if not args.kind or m.kind in args.kind.split(",")]
         bad = 0
         for m, (how, what) in pool.run([lambda m=m: judge(module, m, args.seeds) for m in chosen], chosen, args.jobs):
-            key = f"{module.name} {m.key()}"
-            name = next((listed[p] for p in listed if fnmatch.fnmatchcase(key, p)), None)
+            key = keys[m][0]
+            name = next((listed[p] for p in listed if fnmatch.filter(keys[m], p)), None)
             if args.v:
                 print(key, how, what, flush=True)
             if how in counts and not name:
