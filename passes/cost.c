@@ -43,7 +43,8 @@ typedef struct {
 
 static const search searches[] = {
     {"fma", {128, 64, 32, 16}, {256, 128, 64, 32}, {4, 3, 2}, 64, 512},
-    {"tensor", {256, 128, 64, 32, 16}, {128, 64, 32}, {4, 3, 2}, 128, 8192},
+    // A step is two instructions along k at least: barrier and addresses of one alone would be half of the loop.
+    {"tensor", {256, 128, 64, 32, 16}, {128, 64}, {4, 3, 2}, 128, 8192},
 };
 
 static const int64_t warps_tried[] = {16, 8, 4, 2, 1};

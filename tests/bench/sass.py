@@ -18,10 +18,12 @@ def triton_of(python):
 
 
 class Loop:
-    """The loop of a kernel that holds the most tensor-core instructions: how many of what, for each of these."""
+    """The loop of a kernel that holds the most tensor-core instructions: how many of what, for each of these. Fillers do not
+    count: what does nothing, or under a predicate that is never true. One version of the assembler has them, another not."""
 
     def __init__(self, instructions):
-        names = [re.sub(r"^@!?U?P\w+\s+", "", text).split()[0].split(".")[0] for _, text in instructions]
+        texts = [text for _, text in instructions if not re.match(r"@!U?PT\s|NOP", text)]
+        names = [re.sub(r"^@!?U?P\w+\s+", "", text).split()[0].split(".")[0] for text in texts]
         self.count = collections.Counter("tensor" if n in MATRIX else CLASSES.get(n, "other") for n in names)
         self.names = collections.Counter(names)
         self.tensor = self.count["tensor"]
