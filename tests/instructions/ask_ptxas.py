@@ -61,6 +61,18 @@ def legality(ptxas, list_of_forms):
     return {f: (where[s], oldest[s]) for f, s in statements.items() if s in where}
 
 
+def sooner_agrees(ptxas):
+    """Whether the rows of SOONER hold: taken by that target from that version on, and not before."""
+    agrees = True
+    for where, version, pattern in forms.rows("SOONER"):
+        every = [forms.statement(f) for f in forms.expand(pattern)]
+        before = [v for v in VERSIONS if OLDEST[where] <= v < version]
+        if len(accepted(ptxas, where, version, every)) < len(every) or any(accepted(ptxas, where, v, every) for v in before[-1:]):
+            agrees = False
+            print(f"SOONER {where} {version} {pattern}: ptxas does not say so")
+    return agrees
+
+
 def near_misses(rows):
     """Forms beside those of the rows: a type or a word of the same instruction exchanged, added or left out. What has a row is not among them."""
     known = {tuple(sorted(f.partition("/")[0].split("."))) for row in rows for f in forms.expand(row[2])}
@@ -124,6 +136,7 @@ def main():
             if have != row[:2]:
                 agrees = False
                 print(f"{row}: ptxas says {have} of {len(some)}: {some[:6]}")
+    agrees = sooner_agrees(args.ptxas) and agrees
     if args.w and agrees and not args.only:
         write(args.ptxas, forms.rows())
     return not agrees

@@ -11,12 +11,12 @@ def read():
     return re.sub(r"/\*.*?\*/", "", open(os.path.join(DEF, "ptx_forms.def")).read(), flags=re.S)
 
 
-def rows():
+def rows(macro="FORM"):
     """[(where, version, pattern)] of ptx_forms.def."""
     text = read()
     macros = dict(re.findall(r'#define (\w+) "([^"]*)"', text))
     found = []
-    for where, version, parts in re.findall(r'FORM\("([^"]*)", (\d+), ([^\n]*)\)\n', text):
+    for where, version, parts in re.findall(macro + r'\("([^"]*)", (\d+), ([^\n]*)\)\n', text):
         pieces = re.findall(r'"([^"]*)"|(\w+)', parts)
         found.append((where, int(version), "".join(text if text else macros[name] if name else "" for text, name in pieces)))
     return found

@@ -15,17 +15,21 @@ typedef struct row {
 
 static const row rows[] = {
 #define FORM(where, version, pattern) {where, version, pattern},
+#define SOONER(where, version, pattern) {where, version, pattern},
 #define WORD(word, where, version)
 #include "runtime/sim/cuda/ptx_forms.def"
 #undef FORM
+#undef SOONER
 #undef WORD
 };
 
 static const row words_that_ask[] = {
 #define FORM(where, version, pattern)
+#define SOONER(where, version, pattern)
 #define WORD(word, where, version) {where, version, word},
 #include "runtime/sim/cuda/ptx_forms.def"
 #undef FORM
+#undef SOONER
 #undef WORD
 };
 
@@ -128,10 +132,14 @@ static bool has_target(const ptx_module *module, const char *where) {
     return false;
 }
 
+static bool gives(const ptx_module *module, const row *asks) {
+    return has_target(module, asks->where) && module->version >= asks->version;
+}
+
 static bool asks_too_much(ptx_parser *parser, uint32_t line, span text, const row *asks) {
     const ptx_module *module = parser->module;
     bool target = has_target(module, asks->where);
-    if (target && module->version >= asks->version) return false;
+    if (gives(module, asks)) return false;
     int shown = (int)(text.length < 100 ? text.length : 100);
     if (!target)
         ptx_parser_fail(parser, line, "'%.*s' needs sm_%s", shown, text.text, asks->where);
@@ -141,14 +149,18 @@ static bool asks_too_much(ptx_parser *parser, uint32_t line, span text, const ro
     return true;
 }
 
-static const row *find_row(const mnemonic *given, bool *known) {
+/* A form may have rows for several architectures: the first that the module can have, else the first. */
+static const row *find_row(const ptx_module *module, const mnemonic *given, bool *known) {
+    const row *first = NULL;
     *known = false;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (!begins(given, rows[i].pattern)) continue;
         *known = true;
-        if (fits(given, rows[i].pattern, 0)) return &rows[i];
+        if (!fits(given, rows[i].pattern, 0)) continue;
+        if (gives(module, &rows[i])) return &rows[i];
+        if (!first) first = &rows[i];
     }
-    return NULL;
+    return first;
 }
 
 static bool words_ask_too_much(ptx_parser *parser, uint32_t line, span text,
@@ -175,7 +187,7 @@ void ptx_check_form(ptx_parser *parser, uint32_t line, const char *text, size_t 
         return;
     bool known;
     mnemonic given = read_words(text, length, operands);
-    const row *found = find_row(&given, &known);
+    const row *found = find_row(parser->module, &given, &known);
     if (known && !found)
         ptx_parser_fail(parser, line, "PTX has no '%.*s' with %u operands",
                         (int)(length < 100 ? length : 100), text, operands);
