@@ -189,9 +189,9 @@ typedef struct kcsim_code {
     uint32_t register_bytes; /* of one warp */
     uint8_t *constants;
     uint32_t constant_bytes;
-    uint64_t shared_bytes; /* static */
+    uint64_t shared_bytes; /* of static variables */
     uint64_t local_bytes;  /* of one thread */
-    uint32_t dynamic_shared_at;
+    uint32_t dynamic_shared_at; /* what counts as static: the variables and what aligns the rest */
     int registers;            /* 32-bit registers live at once, rounded as the hardware allocates */
     bool talks_across_blocks; /* atomics or polling on global memory: blocks run in one fixed order
                                */

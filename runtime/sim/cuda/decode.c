@@ -171,14 +171,23 @@ bool kcsim_reaches_cluster(const ptx_statement *statement) {
 
 static void place_shared(kcsim_code *code, ptx_variable *variable) {
     if (!variable || variable->space != PTX_SPACE_SHARED) return;
-    if (variable->external) {
-        if (variable->align > code->dynamic_shared_at) code->dynamic_shared_at = variable->align;
-        return;
-    }
+    if (variable->external) return;
     if (variable->address != UINT64_MAX) return;
     variable->address =
         (code->shared_bytes + variable->align - 1) / variable->align * variable->align;
     code->shared_bytes = variable->address + variable->bytes;
+}
+
+/* As ptxas does it: 16 at least, whichever of the module's arrays the kernel uses; nothing to align
+ * where the module has none. */
+static uint64_t dynamic_alignment(const ptx_module *module) {
+    uint64_t align = 1;
+    for (const ptx_variable *variable = module->variables; variable; variable = variable->next)
+        if (variable->space == PTX_SPACE_SHARED && variable->external) {
+            if (align < 16) align = 16;
+            if (variable->align > align) align = variable->align;
+        }
+    return align;
 }
 
 /* Static variables that this kernel names come first, in that order; what the launch gives follows
@@ -187,7 +196,6 @@ static void lay_out_shared(kcsim_decoder *decoder) {
     kcsim_code *code = decoder->code;
     for (ptx_variable *variable = decoder->module->variables; variable; variable = variable->next)
         if (variable->space == PTX_SPACE_SHARED) variable->address = UINT64_MAX;
-    code->dynamic_shared_at = 16; /* the alignment, while variables are being met */
     for (size_t i = 0; i < decoder->flat->count; i++) {
         const ptx_statement *statement = &decoder->flat->statements[i];
         for (uint32_t k = 0; k < statement->operand_count; k++) {
@@ -196,7 +204,7 @@ static void lay_out_shared(kcsim_decoder *decoder) {
                 place_shared(code, statement->operands[k].elements[n].variable);
         }
     }
-    uint64_t align = code->dynamic_shared_at;
+    uint64_t align = dynamic_alignment(decoder->module);
     code->dynamic_shared_at = (uint32_t)((code->shared_bytes + align - 1) / align * align);
 }
 

@@ -117,16 +117,16 @@ static kcsim_status check_limits(kcsim_machine *machine, const kcsim_function *f
     kcsim_status status = check_block(machine, function, config);
     if (status != KCSIM_OK) return status;
     uint64_t shared = code->dynamic_shared_at + config->dynamic_shared;
-    uint64_t limit = code->shared_bytes + config->shared_limit;
+    uint64_t limit = (uint64_t)code->dynamic_shared_at + config->shared_limit;
     if (limit < (uint64_t)arch->shared_per_block) limit = (uint64_t)arch->shared_per_block;
     if (limit > (uint64_t)arch->shared_per_block_optin)
         limit = (uint64_t)arch->shared_per_block_optin;
-    if (shared < code->shared_bytes || config->dynamic_shared > limit || shared > limit)
+    if (shared < code->dynamic_shared_at || config->dynamic_shared > limit || shared > limit)
         return over_limit(
             machine, function,
-            "%zu bytes of dynamic and %" PRIu64 " of static shared memory, the limit is %" PRIu64
+            "%zu bytes of dynamic and %" PRIu32 " of static shared memory, the limit is %" PRIu64
             " (%d with the function attribute raised)",
-            config->dynamic_shared, code->shared_bytes, limit, arch->shared_per_block_optin);
+            config->dynamic_shared, code->dynamic_shared_at, limit, arch->shared_per_block_optin);
     if (code->local_bytes > 512 * 1024)
         return over_limit(machine, function,
                           "%" PRIu64 " bytes of local memory a thread, the limit is 524288",

@@ -284,7 +284,7 @@ kcsim_function_info kcsim_function_describe(const kcsim_function *function) {
                                 .params = function->params,
                                 .param_bytes = routine->parameter_bytes,
                                 .max_threads = most_threads(routine),
-                                .static_shared = function->code.shared_bytes,
+                                .static_shared = function->code.dynamic_shared_at,
                                 .local_bytes = function->code.local_bytes,
                                 .const_bytes = function->module->const_bytes,
                                 .registers = function->code.registers,

@@ -440,6 +440,51 @@ static void bad_launches(void **state) {
     saxpy_close(&s);
 }
 
+/* What aligns the launch's part of shared memory counts as static: 1024 bytes, as ptxas has it, not
+ * 48. Where there is no such part, or nothing before it, nothing is added. What the attribute lets
+ * through, a launch takes. */
+static void shared_limits(void **state) {
+    (void)state;
+    static const char head[] = ".version 8.0\n.target sm_90a\n.address_size 64\n";
+    static const char dynamic[] = ".extern .shared .align 1024 .b8 dyn[];\n";
+    static const char before[] = ".visible .entry k() { .reg .b32 %r; .shared .align 2 .b8 a[50]; "
+                                 "mov.u32 %r, a; ret; }\n";
+    static const char alone[] = ".visible .entry k() { .reg .b32 %r; mov.u32 %r, dyn; ret; }\n";
+    const struct {
+        const char *dynamic, *kernel;
+        int bytes;
+    } cases[] = {{dynamic, before, 1024},
+                 {".extern .shared .align 4 .b8 dyn[];\n", before, 64},
+                 {"", before, 50},
+                 {dynamic, alone, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char ptx[512];
+        snprintf(ptx, sizeof ptx, "%s%s%s", head, cases[i].dynamic, cases[i].kernel);
+        CUmodule module;
+        CUfunction f;
+        int bytes, most = 232448 - cases[i].bytes;
+        unsigned launch;
+        OK(cuModuleLoadData(&module, ptx));
+        OK(cuModuleGetFunction(&f, module, "k"));
+        OK(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f));
+        assert_int_equal(bytes, cases[i].bytes);
+        launch = (unsigned)(49152 - bytes);
+        OK(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, launch, NULL, NULL, NULL));
+        FAILS(INVALID_VALUE,
+              cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, launch + 1, NULL, NULL, NULL));
+        FAILS(INVALID_VALUE,
+              cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most + 1));
+        for (int limit = 57344; limit <= most; limit += most - 57344) {
+            launch = (unsigned)limit;
+            OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, limit));
+            OK(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, launch, NULL, NULL, NULL));
+            FAILS(INVALID_VALUE,
+                  cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, launch + 1, NULL, NULL, NULL));
+        }
+        OK(cuModuleUnload(module));
+    }
+}
+
 static void occupancy(void **state) {
     (void)state;
     saxpy s;
@@ -572,6 +617,7 @@ int main(void) {
         IN_CONTEXT(libraries),
         IN_CONTEXT(launches),
         IN_CONTEXT(bad_launches),
+        IN_CONTEXT(shared_limits),
         IN_CONTEXT(occupancy),
         IN_CONTEXT(clusters),
         IN_CONTEXT(cluster_occupancy),
