@@ -125,6 +125,10 @@ void kcsim_counters_add(kcsim_counters *counters, const char *kernel, const kcsi
     add_lines(found, lines, line_count);
 }
 
+void kcsim_counters_name(kcsim_counters *counters, const char *kernel) {
+    find_kernel(counters, kernel);
+}
+
 void kcsim_counters_clear(kcsim_counters *counters) {
     for (size_t i = 0; i < counters->count; i++) {
         kcsim_kernel_counts *kernel = &counters->kernels[i];
@@ -253,8 +257,10 @@ static void add_table(kcsim_text *text, const kcsim_kernel_counts *kernel,
         add_row(text, line);
         shown += line->executions;
     }
-    kcsim_text_add(text, "%6s %12" PRIu64 " in lines that move no memory, each below a hundredth\n",
-                   "", all - shown);
+    if (all > shown)
+        kcsim_text_add(text,
+                       "%6s %12" PRIu64 " in lines that move no memory, each below a hundredth\n",
+                       "", all - shown);
     for (size_t i = 0; i < findings->count; i++) {
         if (!findings->items[i].kernel || strcmp(findings->items[i].kernel, kernel->name) != 0)
             continue;

@@ -95,6 +95,8 @@ void kcsim_lines_join(kcsim_line *lines, size_t *count);
 /* One more launch. `lines` are sorted and joined. */
 void kcsim_counters_add(kcsim_counters *counters, const char *kernel, const kcsim_counts *counts,
                         const kcsim_line *lines, size_t line_count);
+/* The kernel is listed, for its findings' sake, though it never ran. */
+void kcsim_counters_name(kcsim_counters *counters, const char *kernel);
 void kcsim_counters_clear(kcsim_counters *counters);
 void kcsim_counters_json_text(kcsim_text *text, const kcsim_counters *counters, const char *device,
                               const kcsim_finding_set *findings);

@@ -21,23 +21,22 @@ const char *kcsim_finding_kind_name(kcsim_finding_kind kind) {
 bool kcsim_checks_parse(const char *text, uint32_t *mask, const char **bad) {
     uint32_t result = 0;
     *bad = NULL;
-    while (*text) {
-        size_t length = strcspn(text, ",");
-        bool known = length == 0 || (length == 4 && strncmp(text, "none", 4) == 0);
-        if (length == 3 && strncmp(text, "all", 3) == 0) {
-            result = KCSIM_CHECK_ALL;
-            known = true;
-        }
-        for (int i = 0; i < KCSIM_FINDING_KIND_COUNT; i++)
-            if (strlen(kind_names[i]) == length && strncmp(text, kind_names[i], length) == 0) {
-                result |= 1u << i;
-                known = true;
+    if (strcmp(text, "all") == 0) result = KCSIM_CHECK_ALL;
+    else if (*text && strcmp(text, "none") != 0) {
+        for (bool more = true; more;) {
+            size_t length = strcspn(text, ",");
+            uint32_t kind = 0;
+            for (int i = 0; i < KCSIM_FINDING_KIND_COUNT; i++)
+                if (strlen(kind_names[i]) == length && strncmp(text, kind_names[i], length) == 0)
+                    kind = 1u << i;
+            if (!kind) {
+                *bad = text;
+                return false;
             }
-        if (!known) {
-            *bad = text;
-            return false;
+            result |= kind;
+            more = text[length] == ',';
+            text += length + 1;
         }
-        text += length + (text[length] == ',');
     }
     *mask = result;
     return true;
@@ -47,12 +46,15 @@ static int compare_text(const char *a, const char *b) {
     return strcmp(a ? a : "", b ? b : "");
 }
 
+/* Of a launch that was refused there is only the reason, so each reason is a finding. */
 static int compare_key(const kcsim_finding *a, const kcsim_finding *b) {
     int names = compare_text(a->kernel, b->kernel);
     if (names) return names;
     if (a->line != b->line) return a->line < b->line ? -1 : 1;
     if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-    return compare_text(a->space, b->space);
+    int spaces = compare_text(a->space, b->space);
+    if (spaces || compare_text(a->space, "launch") != 0) return spaces;
+    return strcmp(a->other, b->other);
 }
 
 static char *own(const char *text) {

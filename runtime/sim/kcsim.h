@@ -7,7 +7,8 @@
  *     KCSIM_CUDA_DEVICES     architectures with commas between, a device each; default sm_90a;
  *                            a bare sm_90 is sm_90a; empty: no device
  *     KCSIM_SEED             of the scheduler; default 0
- *     KCSIM_CHECKS           all (default), none, or kinds of findings with commas between
+ *     KCSIM_CHECKS           all (default) or none, each alone, or kinds of findings with commas
+ *                            between
  *     KCSIM_ON_FINDING       error (default): the launch that makes a finding fails;
  *                            report: it goes on
  *     KCSIM_REPORT=FILE      counters and findings, as JSON, or as a table where the name ends in
@@ -16,7 +17,8 @@
  *     KCSIM_MEMORY           bytes on each card (8G, 512M)
  *     KCSIM_MULTIPROCESSORS  of each card
  *     KCSIM_LOG=FILE         appended: calls that are not supported, refused images, faults;
- *                            "-" is standard error
+ *                            "-" is standard error, which a report that cannot be written and
+ *                            variables that are not understood are told on where this is not set
  *
  * The report is the JSON of kcsim_report_json for the first device that was used; where several
  * were, the others stand in its array "devices". */

@@ -58,8 +58,8 @@ enum {
     KCSIM_CHECK_ALL = (1u << 10) - 1
 };
 
-/* Parses "all", "none" or names separated by commas. False with *bad pointing at the first unknown
- * name. */
+/* Parses "all", "none" (or nothing), each alone, or names separated by commas. False with *bad
+ * pointing at the first that is none of them. */
 bool kcsim_checks_parse(const char *text, uint32_t *mask, const char **bad);
 
 typedef enum kcsim_on_finding { KCSIM_ON_FINDING_ERROR, KCSIM_ON_FINDING_REPORT } kcsim_on_finding;

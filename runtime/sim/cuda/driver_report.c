@@ -105,6 +105,13 @@ static void write_json(FILE *file) {
     free(first);
 }
 
+/* Once: every synchronising call tries again. */
+static void complain_of_report(const char *path) {
+    static bool said;
+    if (!said) driver_complain("cannot write the report '%s'", path);
+    said = true;
+}
+
 static void write_report(const char *path) {
     static pthread_mutex_t one_writer = PTHREAD_MUTEX_INITIALIZER;
     size_t size = strlen(path) + 32;
@@ -121,10 +128,10 @@ static void write_report(const char *path) {
         failed |= fclose(file) != 0;
         if (failed || rename(temporary, path) != 0) {
             unlink(temporary);
-            driver_log("cannot write the report '%s'", path);
+            complain_of_report(path);
         }
     } else {
-        driver_log("cannot write the report '%s'", path);
+        complain_of_report(path);
     }
     pthread_mutex_unlock(&one_writer);
     free(temporary);

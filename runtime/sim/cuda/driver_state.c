@@ -95,7 +95,7 @@ static void read_options(void) {
         complain("KCSIM_SEED", text, "an unsigned number");
     text = getenv("KCSIM_CHECKS");
     if (text != NULL && !kcsim_checks_parse(text, &options->checks, &bad))
-        complain("KCSIM_CHECKS", text, "all, none, or kinds of findings with commas between");
+        complain("KCSIM_CHECKS", text, "all or none alone, or kinds of findings with single commas between");
     text = getenv("KCSIM_ON_FINDING");
     if (text != NULL && strcmp(text, "report") == 0) options->on_finding = KCSIM_ON_FINDING_REPORT;
     else if (text != NULL && strcmp(text, "error") != 0)

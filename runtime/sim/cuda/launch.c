@@ -37,9 +37,8 @@ static kcsim_status over_limit(kcsim_machine *machine, const kcsim_function *fun
     va_end(arguments);
     kcsim_finding_sentence(&finding, machine->fault, sizeof machine->fault);
     if (machine->options.checks & KCSIM_CHECK_LAUNCH_LIMIT) {
-        kcsim_counts none = {0};
         kcsim_finding_add(&machine->findings, &finding);
-        kcsim_counters_add(&machine->counters, function->name, &none, NULL, 0);
+        kcsim_counters_name(&machine->counters, function->name);
     }
     return KCSIM_LAUNCH_LIMIT;
 }

@@ -178,7 +178,12 @@ static void set_special(ptx_parser *parser, ptx_operand *operand, const ptx_toke
     }
     operand->kind = PTX_OPERAND_SPECIAL;
     operand->special = length < sizeof text ? ptx_find_special(text, length) : PTX_SPECIAL_COUNT;
-    if (operand->special == PTX_SPECIAL_COUNT)
+    if (length > 7 && memcmp(token->text, "%envreg", 7) == 0)
+        ptx_parser_fail(parser, token->line,
+                        "'%.*s': the environment registers, by which the blocks of a cooperative "
+                        "grid meet, are missing in the simulator",
+                        (int)token->length, token->text);
+    else if (operand->special == PTX_SPECIAL_COUNT)
         ptx_parser_fail(parser, token->line, "unknown register '%.*s'", (int)token->length,
                         token->text);
 }

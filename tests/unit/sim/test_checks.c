@@ -398,6 +398,25 @@ static void test_launch_limits(void **state) {
     machine_close(&test);
 }
 
+/* Each reason is a finding, and launches that were refused are not counted. */
+static void test_refused_launches(void **state) {
+    (void)state;
+    machine_test test = machine_open(NULL, "sm_90a", PTX_KERNEL(""), 64);
+    assert_int_equal(machine_launch(&test, 1, 1025, 0), KCSIM_LAUNCH_LIMIT);
+    char *json = kcsim_counters_json(test.machine);
+    assert_non_null(strstr(json, "\"launches\": 0"));
+    free(json);
+    assert_int_equal(machine_launch(&test, 1, 32, 0), KCSIM_OK);
+    assert_int_equal(machine_launch(&test, 1, 32, 50 << 10), KCSIM_LAUNCH_LIMIT);
+    assert_int_equal(machine_launch(&test, 1, 1025, 0), KCSIM_LAUNCH_LIMIT);
+    json = kcsim_counters_json(test.machine);
+    assert_non_null(strstr(json, "\"launches\": 1"));
+    assert_non_null(strstr(json, "\"count\": 2, \"other\": \"block dimension 0 is 1025, the limit is 1024\""));
+    assert_non_null(strstr(json, "\"count\": 1, \"other\": \"51200 bytes of dynamic"));
+    free(json);
+    machine_close(&test);
+}
+
 /* With `report` a wrong access is skipped and the launch goes on; with the check off nothing is found. */
 static void test_options(void **state) {
     static const char ptx[] = PTX_KERNEL("ld.global.b32 %r1, [%d1+65536];\nadd.s32 %r1, %r1, 3;\nst.global.b32 [%d2], %r1;");
@@ -421,6 +440,15 @@ static void test_options(void **state) {
     assert_int_equal(options.checks, KCSIM_CHECK_ALL);
     assert_false(kcsim_checks_parse("race,speed", &options.checks, &bad));
     assert_string_equal(bad, "speed");
+    assert_false(kcsim_checks_parse("race,", &options.checks, &bad));
+    assert_string_equal(bad, "");
+    assert_false(kcsim_checks_parse("race,,deadlock", &options.checks, &bad));
+    assert_false(kcsim_checks_parse("all,none", &options.checks, &bad));
+    assert_string_equal(bad, "all,none");
+    assert_false(kcsim_checks_parse("race,none", &options.checks, &bad));
+    assert_int_equal(options.checks, KCSIM_CHECK_ALL);
+    assert_true(kcsim_checks_parse("", &options.checks, &bad));
+    assert_int_equal(options.checks, 0);
 }
 
 /* The same findings, to the byte, on any number of host threads. */
@@ -450,6 +478,7 @@ int main(void) {
         cmocka_unit_test(test_out_of_bounds), cmocka_unit_test(test_freed_memory),  cmocka_unit_test(test_misaligned),
         cmocka_unit_test(test_uninitialized), cmocka_unit_test(test_partly_defined), cmocka_unit_test(test_blocks_begin_undefined), cmocka_unit_test(test_shared_races), cmocka_unit_test(test_races_of_lanes),  cmocka_unit_test(test_races_between_blocks), cmocka_unit_test(test_copies_in_flight), cmocka_unit_test(test_barrier_divergence),
         cmocka_unit_test(test_deadlock),      cmocka_unit_test(test_trap),          cmocka_unit_test(test_launch_limits),
+        cmocka_unit_test(test_refused_launches),
         cmocka_unit_test(test_options),       cmocka_unit_test(test_findings_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -285,6 +285,13 @@ static void test_table(void **state) {
         "                  3 in lines that move no memory, each below a hundredth\n");
     free(table);
     kcsim_counters_clear(&counters);
+    kcsim_counters_add(&counters, "short", &counts, lines, 3);
+    kcsim_counters_table_text(&text, &counters, "sm_80", &none);
+    table = kcsim_text_take(&text);
+    assert_non_null(strstr(table, "short: 1 launches, 3020 warp"));
+    assert_null(strstr(table, "each below"));
+    free(table);
+    kcsim_counters_clear(&counters);
 }
 
 int main(void) {

@@ -1,4 +1,6 @@
 /* Images, modules, launches, faults and reports on the simulated driver. */
+#include <fcntl.h>
+
 #include "tests/unit/sim/driver_fixture.h"
 
 /* ---- images and modules ---------------------------------------------------------------------- */
@@ -601,6 +603,19 @@ static void reports(void **state) {
     OK(cuCtxSynchronize());
     assert_true(file_has(report_path, "\"kernels\""));
     assert_true(file_has(report_path, "saxpy"));
+    /* One that cannot be written is told, on standard error where there is no log. */
+    int error = dup(STDERR_FILENO), log = open(log_path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    assert_true(error >= 0 && log >= 0 && dup2(log, STDERR_FILENO) >= 0);
+    setenv("KCSIM_REPORT", "/nonexistent/report", 1);
+    unsetenv("KCSIM_LOG");
+    OK(saxpy_launch(&s, NULL));
+    OK(cuCtxSynchronize());
+    setenv("KCSIM_REPORT", report_path, 1);
+    setenv("KCSIM_LOG", log_path, 1);
+    dup2(error, STDERR_FILENO);
+    close(error);
+    close(log);
+    assert_true(file_has(log_path, "cannot write the report '/nonexistent/report'"));
     OK(cuCtxDestroy_v2(context));
 }
 
