@@ -472,8 +472,7 @@ static void shared_limits(void **state) {
         assert_int_equal(bytes, cases[i].bytes);
         launch = (unsigned)(49152 - bytes);
         OK(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, launch, NULL, NULL, NULL));
-        FAILS(INVALID_VALUE,
-              cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, launch + 1, NULL, NULL, NULL));
+        FAILS(INVALID_VALUE, cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, launch + 1, NULL, NULL, NULL));
         FAILS(INVALID_VALUE,
               cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most + 1));
         for (int limit = 57344; limit <= most; limit += most - 57344) {
