@@ -292,6 +292,12 @@ def main():
     c, out, err = run(P, "copy_f32", *sim, "--input", "x=1x1:ones", "--output", "y=" + at("pipe.npy"))
     seen = reader.communicate(timeout=20)[0] if c == 0 else reader.kill()
     test("an output into a pipe", c == 0 and seen[:6] == b"\x93NUMPY" and stat.S_ISFIFO(os.stat(at("pipe.npy")).st_mode), (c, err, seen))
+    os.symlink("/dev/null", at("report"))
+    c, out, err = run(P, "copy_f32", *sim, "--input", "x=1x1:ones", env={"KCSIM_REPORT": at("report")})
+    test("a simulator's report into a device", c == 0 and os.path.islink(at("report")), (c, err))
+    os.mkfifo(at("unread"))
+    c, out, err = run(P, "copy_f32", *sim, "--input", "x=1x1:ones", env={"KCSIM_REPORT": at("unread")})
+    test("a simulator's report into a pipe that nobody reads", c == 0 and stat.S_ISFIFO(os.stat(at("unread")).st_mode), (c, err))
     checks(P, sim, X)
     before = os.stat(at("s.npy")).st_mtime_ns
     c, _, _ = run(P, "broken", *sim, "--input", "x=5:zeros", "--output", "y=" + at("s.npy"))

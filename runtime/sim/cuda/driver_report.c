@@ -7,9 +7,11 @@
 #include "runtime/sim/cuda/driver.h"
 #include "runtime/sim/kcsim.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -112,29 +114,41 @@ static void complain_of_report(const char *path) {
     said = true;
 }
 
-static void write_report(const char *path) {
-    static pthread_mutex_t one_writer = PTHREAD_MUTEX_INITIALIZER;
+/* Devices and pipes have no old content to keep, and must stay what they are. */
+static bool is_written_in_place(const char *path) {
+    struct stat found;
+    return stat(path, &found) == 0 && !S_ISREG(found.st_mode);
+}
+
+/* A pipe that nobody reads is an error rather than a wait. */
+static bool write_file(const char *file_name, const char *path) {
+    const char *dot = strrchr(path, '.');
+    int fd = open(file_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (file == NULL) return false;
+    if (dot != NULL && strcmp(dot, ".txt") == 0) write_tables(file);
+    else write_json(file);
+    bool good = ferror(file) == 0;
+    return fclose(file) == 0 && good;
+}
+
+static bool write_beside(const char *path) {
     size_t size = strlen(path) + 32;
     char *temporary = malloc(size);
-    if (temporary == NULL) return;
+    if (temporary == NULL) return false;
     snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
-    pthread_mutex_lock(&one_writer);
-    FILE *file = fopen(temporary, "w");
-    if (file != NULL) {
-        const char *dot = strrchr(path, '.');
-        if (dot != NULL && strcmp(dot, ".txt") == 0) write_tables(file);
-        else write_json(file);
-        bool failed = ferror(file) != 0;
-        failed |= fclose(file) != 0;
-        if (failed || rename(temporary, path) != 0) {
-            unlink(temporary);
-            complain_of_report(path);
-        }
-    } else {
-        complain_of_report(path);
-    }
-    pthread_mutex_unlock(&one_writer);
+    bool good = write_file(temporary, path) && rename(temporary, path) == 0;
+    if (!good) unlink(temporary);
     free(temporary);
+    return good;
+}
+
+static void write_report(const char *path) {
+    static pthread_mutex_t one_writer = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&one_writer);
+    if (!(is_written_in_place(path) ? write_file(path, path) : write_beside(path)))
+        complain_of_report(path);
+    pthread_mutex_unlock(&one_writer);
 }
 
 void driver_report_flush(void) {
