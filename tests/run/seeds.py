@@ -9,6 +9,7 @@ BUILD = os.path.abspath(sys.argv[1])
 SEEDS = int(sys.argv[sys.argv.index("--seeds") + 1]) if "--seeds" in sys.argv else 3
 ARCHS = ("sm_75", "sm_90a")
 EXAMPLES = ("conv", "digits", "kv_cache", "linear_gelu", "mlp", "rmsnorm", "saxpy", "softmax", "transpose")
+ELSEWHERE = ("c_program", "gemm_ladder")  # a program with a device of its own; for one architecture, with seeds of numpy_stages
 CHEAP = ("op_examples", "numpy_elementwise", "numpy_carry", "numpy_move")
 LONG = ("numpy_reduce", "numpy_rows", "numpy_scales", "numpy_scan", "numpy_split", "numpy_small", "numpy_small_types", "numpy_conv",
         "numpy_matmul")
@@ -45,7 +46,7 @@ def comparisons(name, arch):
     test(f"{name} on {arch}, {SEEDS} seeds", not bad and any(line.startswith("ok ") for line in lines), "\n".join(bad[:5]))
 
 
-unknown = {e for e in os.listdir("examples") if os.path.exists(f"examples/{e}/run.sh")} - {*EXAMPLES, "c_program"}
+unknown = {e for e in os.listdir("examples") if os.path.exists(f"examples/{e}/run.sh")} - {*EXAMPLES, *ELSEWHERE}
 test("all examples are here", not unknown, str(unknown))
 os.makedirs(f"{WORK}/build/bin")
 os.symlink(os.path.abspath("tests/run/seeds_kc.py"), f"{WORK}/build/bin/kc")
