@@ -27,10 +27,11 @@ enum {
     EVEN_PART = 32,
 };
 
-static const double NOT_HIDDEN = 0.25, // of what goes on beside what limits
-    KERNEL_SECONDS = 3e-6,             // that another kernel takes at least
-    WORTH_PARTS = 0.85,                // of the time of the whole
-    BETTER = 0.97,                     // than fewer parts
+static const double EFFORT = 0.2, // of instructions that are hidden, too: they take power and clock
+    NOT_HIDDEN = 0.25,            // of what goes on beside what limits
+    KERNEL_SECONDS = 3e-6,        // that another kernel takes at least
+    WORTH_PARTS = 0.85,           // of the time of the whole
+    BETTER = 0.97,                // than fewer parts
     UNEVEN = 1.1;
 
 // What is tried for a unit.
@@ -328,6 +329,7 @@ static void predict_time(const kc_target *t, const kc_cost_problem *p, kc_cost_p
         if (cycles[i] > step) step = cycles[i], plan->limit = (kc_cost_limit)i;
     }
     step += NOT_HIDDEN * (sum - step);
+    double issued = cycles[KC_COST_ISSUE] / cycles[KC_COST_MATH];
     int64_t rest = plan->programs % at_once;
     double total =
         (double)(plan->programs / at_once) * wave_cycles(p, &plan->choice, plan->blocks, step);
@@ -341,6 +343,7 @@ static void predict_time(const kc_target *t, const kc_cost_problem *p, kc_cost_p
     plan->group = down < 0.9 * along ? GROUP : 1;
     double memory = (down < along ? down : along) / ((double)t->attributes.dram_bandwidth * 1e9);
     if (memory > plan->seconds) plan->seconds = memory, plan->limit = KC_COST_MEMORY;
+    plan->score = plan->seconds * (1 + EFFORT * issued);
 }
 
 // False: it does not fit.
@@ -376,7 +379,7 @@ static void insert(ranking *r, const kc_cost_plan *plan) {
     int at = 0;
     for (int i = 0; i < r->n; i++)
         if (same_choice(&r->best[i].choice, &plan->choice)) return;
-    while (at < r->n && r->best[at].seconds <= plan->seconds)
+    while (at < r->n && r->best[at].score <= plan->score)
         at++;
     if (at == r->most) return;
     if (r->n < r->most) r->n++;

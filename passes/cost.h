@@ -45,6 +45,7 @@ typedef struct {
     int64_t programs;
     int64_t group; // rows of tiles that programs go down in turn; 1: they go along rows
     double waves, seconds;
+    double score; // what plans are compared by: the time, and a little of what it hides
     kc_cost_limit limit;
 } kc_cost_plan;
 
