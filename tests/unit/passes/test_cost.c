@@ -73,7 +73,7 @@ static void test_plans_fit(void **state) {
                 if (kc_cost_rate(t, p.unit, p.elem)) assert_true(n > 0);
                 for (int k = 0; k < n; k++) {
                     check_fits(t, &p, &plans[k]);
-                    if (k) assert_true(plans[k].seconds >= plans[k - 1].seconds);
+                    if (k) assert_true(plans[k].score >= plans[k - 1].score);
                 }
             }
 }
