@@ -140,8 +140,8 @@ static int find_product_rows(planner *p) {
     KC_FOR_OPS(fusion, p->func->body) {
         if (fusion->code != KC_OP_FUSION) continue;
         KC_FOR_OPS(op, fusion->body) {
-            const kc_type *type = &kc_result(op, 0)->type;
             if (op->code != KC_OP_MATMUL) continue;
+            const kc_type *type = &kc_result(op, 0)->type;
             const kc_expr *rows = type->shape[type->rank - 2];
             bool many = kc_expr_max_value(p->pool, rows) > KC_PLAN_FEW_ROWS;
             if (rows->kind == KC_EXPR_SYMBOL && many) return rows->symbol;
