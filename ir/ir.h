@@ -217,7 +217,8 @@ extern const kc_op_info kc_op_table[KC_OP_COUNT];
 extern const struct kc_attr_info { const char *name; kc_attr_kind kind; const char *meaning; } kc_attr_table[KC_ATTR_COUNT];
 
 static inline const kc_op_info *kc_op_row(const kc_op *op) { return &kc_op_table[op->code]; }
-static inline bool kc_op_has(const kc_op *op, int traits) { return (kc_op_table[op->code].traits & traits) == traits; }
+static inline bool kc_op_has(const kc_op *op, int traits) { return (kc_op_table[op->code].traits & traits) == traits; } // all of them
+static inline bool kc_op_has_any(const kc_op *op, int traits) { return (kc_op_table[op->code].traits & traits) != 0; }
 kc_opcode kc_opcode_find(const char *name); // KC_OP_COUNT when unknown
 kc_attr_key kc_attr_find(const char *name); // KC_ATTR_COUNT when unknown
 

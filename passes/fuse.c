@@ -38,7 +38,7 @@
 // ---- questions about the graph -----------------------------------------------------------------------------------
 
 static bool heavy(const kc_op *op) {
-    return (kc_op_row(op)->traits & (KC_REDUCTION | KC_CONTRACTION)) != 0;
+    return kc_op_has_any(op, KC_REDUCTION | KC_CONTRACTION);
 }
 
 static bool listed(const kc_fuser *f, const kc_value *v) {
@@ -96,7 +96,7 @@ static bool above(kc_fuser *f, kc_value *v, bool (*is)(const kc_op *)) {
 }
 
 static bool costly(const kc_op *op) {
-    return heavy(op) || !(kc_op_row(op)->traits & (KC_CHEAP | KC_MOVEMENT));
+    return heavy(op) || !kc_op_has_any(op, KC_CHEAP | KC_MOVEMENT);
 }
 
 static bool is_contraction(const kc_op *op) {

@@ -18,7 +18,7 @@ static int work(kc_fuser *f, const kc_value *v) {
             bool again = i > 0 && x == kc_operand(op, i - 1);
             if (!stored && !again) sum += ops[x->def->order];
         }
-        bool once = (kc_op_row(op)->traits & (KC_REDUCTION | KC_CONTRACTION)) != 0;
+        bool once = kc_op_has_any(op, KC_REDUCTION | KC_CONTRACTION);
         ops[op->order] = once ? 1 : sum > SATURATED ? SATURATED : sum;
     }
     return ops[v->def->order];

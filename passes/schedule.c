@@ -25,7 +25,7 @@ bool kc_schedule_computes(const kc_block *block, const char *name) {
 }
 
 static bool heavy(const kc_op *op) {
-    return (kc_op_row(op)->traits & (KC_REDUCTION | KC_CONTRACTION)) != 0;
+    return kc_op_has_any(op, KC_REDUCTION | KC_CONTRACTION);
 }
 
 static bool above(const kc_op *op, const char *name, bool *seen) {

@@ -151,7 +151,7 @@ void kc_tiler_find_parts(kc_tiler *t) {
     const kc_op *yield = t->source->last, *first = kc_operand(yield, 0)->def;
     bool all = first && !kc_tiler_shares_memory(t);
     KC_FOR_OPS(op, t->source)
-        all = all && !(kc_op_row(op)->traits & (KC_REDUCTION | KC_CONTRACTION));
+        all = all && !kc_op_has_any(op, KC_REDUCTION | KC_CONTRACTION);
     for (int i = 0; all && i < yield->n_operands; i++)
         all = is_parted(t, kc_operand(yield, i), first);
     t->parted = all;

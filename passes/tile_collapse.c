@@ -116,7 +116,7 @@ static bool propagate(collapser *c, kc_value *v, const int *axis) {
     axis_map *map = map_of(c, v);
     int own[KC_MAX_RANK];
     if (map->fixed) return false;
-    if (v->def && kc_op_row(v->def)->traits & (KC_REDUCTION | KC_CONTRACTION)) {
+    if (v->def && kc_op_has_any(v->def, KC_REDUCTION | KC_CONTRACTION)) {
         if (!at_own_axes(c, v->def, axis, own)) return false;
         axis = own;
     }
