@@ -185,6 +185,10 @@ kc_linear kc_layout_source(const kc_layout *from, const kc_layout *to);
 // size.
 kc_linear kc_layout_access(const kc_layout *threads, const kc_layout *memory);
 
+// Whether registers 0 to n - 1 of each thread, and all further groups of n, lie side by side in
+// memory, in their order, at multiples of n. n is a power of two.
+bool kc_layout_run_in(const kc_layout *threads, const kc_layout *memory, int n);
+
 // What it costs one warp to move all its registers to or from memory with the widest vectors that
 // fit (16 bytes at most). Banks are 4 bytes wide; lanes whose vectors fill all banks once go
 // together (32 banks: 32 lanes of 4 bytes, 16 of 8, 8 of 16); equal words are fetched once.

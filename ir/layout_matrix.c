@@ -65,11 +65,5 @@ const char *kc_layout_matrix_rows(kc_layout *rows, int *matrices, const kc_layou
 }
 
 bool kc_layout_rows_in(const kc_layout *rows, const kc_layout *memory, int element_bytes) {
-    kc_linear access = kc_layout_access(rows, memory);
-    int n = log2_of(ROW_BYTES / element_bytes);
-    uint32_t inside = (UINT32_C(1) << n) - 1;
-    for (int i = 0; i < access.ins; i++)
-        if (i < n ? access.column[i] != UINT32_C(1) << i : (access.column[i] & inside) != 0)
-            return false;
-    return true;
+    return kc_layout_run_in(rows, memory, ROW_BYTES / element_bytes);
 }

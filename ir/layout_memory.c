@@ -24,6 +24,18 @@ kc_linear kc_layout_access(const kc_layout *threads, const kc_layout *memory) {
     return kc_linear_compose(&to_offset, &where);
 }
 
+bool kc_layout_run_in(const kc_layout *threads, const kc_layout *memory, int n) {
+    kc_linear access = kc_layout_access(threads, memory);
+    int bits = log2_of(n);
+    if (bits > threads->bits[KC_LAYOUT_REGISTER] || bits > memory->bits[KC_LAYOUT_OFFSET])
+        return false;
+    for (int i = 0; i < access.ins; i++)
+        if (i < bits ? access.column[i] != UINT32_C(1) << i
+                     : (access.column[i] & (uint32_t)(n - 1)) != 0)
+            return false;
+    return true;
+}
+
 // ---- cost ---------------------------------------------------------------------------------------
 
 // log2 of the longest vector: offset bits 0, 1, ... are each a register's own, and no other thread

@@ -22,20 +22,6 @@ static bool fills_with_zero(const kc_op *load) {
     return fill == 0 && !signbit(fill);
 }
 
-// Registers 0 to n - 1 of a thread lie side by side in the buffer, and so do all further groups of n.
-static bool lie_together(const kc_layout *threads, const kc_layout *memory, int64_t n) {
-    kc_linear to = kc_layout_access(threads, memory);
-    int bits = 0;
-    while (1 << bits < n)
-        bits++;
-    if (bits > threads->bits[KC_LAYOUT_REGISTER] || bits > memory->bits[KC_LAYOUT_OFFSET])
-        return false;
-    for (int i = 0; i < to.ins; i++)
-        if (i < bits ? to.column[i] != UINT32_C(1) << i : to.column[i] & (uint32_t)(n - 1))
-            return false;
-    return true;
-}
-
 int64_t kc_copy_vector(const kc_pipeliner *p, const kc_op *store) {
     const kc_value *v = kc_operand(store, 1);
     const kc_op *load = v->def;
@@ -50,7 +36,7 @@ int64_t kc_copy_vector(const kc_pipeliner *p, const kc_op *store) {
         if (!is_coordinate(p, kc_operand(load, i))) return 0;
     int64_t vector = kc_attr_int(load, KC_ATTR_VECTOR, 1);
     while (vector * bytes > MOST_BYTES ||
-           (vector > 1 && (!lie_together(v->type.layout, buffer->layout, vector) ||
+           (vector > 1 && (!kc_layout_run_in(v->type.layout, buffer->layout, (int)vector) ||
                            kc_tile_elements(buffer) % vector)))
         vector /= 2;
     return vector * bytes < LEAST_BYTES ? 0 : vector;
