@@ -456,3 +456,18 @@ void kcsim_access_race(kcsim_access *access) {
     if (access->home->copies) find_copies(access, access->mask & ~racing);
     if (access->home->flights) find_bulk_copies(access, access->mask & ~racing);
 }
+
+bool kcsim_access_rows(kcsim_access *access, uint32_t rows, uint32_t mask) {
+    const kcsim_insn *insn = access->insn;
+    uint64_t addresses[KCSIM_LANES];
+    uint32_t lanes = rows == KCSIM_LANES ? UINT32_MAX : (1u << rows) - 1;
+    uint32_t rest = kcsim_access_addresses(access->warp, insn, insn->a, insn->mode, insn->imm,
+                                           mask & lanes, addresses);
+    if (!rest) return false;
+    kcsim_access_take_space(access, PTX_SPACE_SHARED, addresses, &rest);
+    kcsim_access_locate(access);
+    if (!access->mask) return false;
+    kcsim_access_race(access);
+    kcsim_access_count(access);
+    return access->mask == lanes;
+}

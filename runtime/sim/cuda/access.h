@@ -58,6 +58,9 @@ static inline void kcsim_access_look(const kcsim_access *access) {
 }
 /* Counts sectors or wavefronts. */
 void kcsim_access_count(kcsim_access *access); /* traffic.c */
+/* ldmatrix and stmatrix: the first `rows` lanes each point at a row in shared memory; located, checked
+ * and counted. False when some row cannot be reached. */
+bool kcsim_access_rows(kcsim_access *access, uint32_t rows, uint32_t mask);
 /* One request that reads global memory, of as many bytes in each lane as `sizes` says. */
 void kcsim_access_count_ranges(const kcsim_warp *warp, const uint64_t *addresses,
                                const uint32_t *sizes, uint32_t mask);

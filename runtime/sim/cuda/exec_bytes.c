@@ -15,25 +15,10 @@ typedef struct line { /* a row, unpacked: its elements and which of their bits a
     uint8_t value[16], known[16];
 } line;
 
-static uint32_t row_lanes(const kcsim_insn *insn) {
-    uint32_t rows = insn->count * (insn->extend ? 16u : 8u);
-    return rows == 32 ? UINT32_MAX : (1u << rows) - 1;
-}
-
-/* Row r of all matrices lies where lane r points. False when some row cannot be reached. */
+/* Row r of all matrices lies where lane r points. */
 static bool locate_lines(kcsim_access *access, uint32_t mask) {
-    const kcsim_insn *insn = access->insn;
-    uint64_t addresses[KCSIM_LANES];
-    uint32_t lanes = row_lanes(insn);
-    uint32_t rest = kcsim_access_addresses(access->warp, insn, insn->a, insn->mode, insn->imm,
-                                           mask & lanes, addresses);
-    if (!rest) return false;
-    kcsim_access_take_space(access, PTX_SPACE_SHARED, addresses, &rest);
-    kcsim_access_locate(access);
-    if (!access->mask) return false;
-    kcsim_access_race(access);
-    kcsim_access_count(access);
-    return access->mask == lanes;
+    uint32_t rows = access->insn->count * (access->insn->extend ? 16u : 8u);
+    return kcsim_access_rows(access, rows, mask);
 }
 
 static void unpack_line(const kcsim_access *access, uint32_t row, line *out) {

@@ -8,20 +8,10 @@
 
 /* ---- moving matrices ---- */
 
-/* Row r of matrix i lies where lane 8 * i + r points. False when some row cannot be reached. */
+/* Row r of matrix i lies where lane 8 * i + r points. */
 static bool locate_rows(kcsim_access *access, uint32_t mask) {
-    const kcsim_insn *insn = access->insn;
-    uint64_t addresses[KCSIM_LANES];
-    uint32_t lanes = insn->count == 4 ? UINT32_MAX : (1u << 8 * insn->count) - 1;
-    uint32_t rest = kcsim_access_addresses(access->warp, insn, insn->a, insn->mode, insn->imm,
-                                           mask & lanes, addresses);
-    if (!rest) return false;
-    kcsim_access_take_space(access, PTX_SPACE_SHARED, addresses, &rest);
-    kcsim_access_locate(access);
-    if (!access->mask) return false;
-    kcsim_access_race(access);
-    kcsim_access_count(access);
-    return access->mask == lanes;
+    uint32_t rows = 8 * access->insn->count;
+    return kcsim_access_rows(access, rows, mask);
 }
 
 static uint32_t matrix_cell(uint32_t lane, uint32_t half, bool transposed, uint32_t *column) {
