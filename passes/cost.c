@@ -20,7 +20,6 @@ enum {
     EMULATED = 3,           // times the registers of fragments
     SPARE_REGISTERS = 8,    // that an estimate may be wrong by
     GRANULE = 8,            // in which registers are given out
-    MOST_FRAGMENT = 32,     // elements of an instruction along k
     GROUP = 8,              // rows of tiles
     MOST_PARTS = 64,        // of k
     LEAST_PART = 64,
@@ -97,12 +96,12 @@ void kc_cost_choose_unit(const kc_target *t, kc_cost_problem *p, const char *pre
     p->unit = "fma";
     for (int i = 0; i < 3; i++)
         p->least[i] = 1;
-    for (int64_t depth = 1; depth <= MOST_FRAGMENT; depth *= 2) {
+    for (int64_t depth = 1; depth <= KC_MMA_MOST_DEPTH; depth *= 2) {
         const kc_mma *row = kc_mma_find(t, p->elem, p->result, precision, depth);
         if (!row) continue;
         p->unit = "tensor";
         p->least[0] = row->m, p->least[1] = row->n, p->least[2] = row->k;
-        p->fetch = kc_mma_find(t, p->elem, p->result, precision, MOST_FRAGMENT)->k;
+        p->fetch = kc_mma_find(t, p->elem, p->result, precision, KC_MMA_MOST_DEPTH)->k;
         return;
     }
 }

@@ -11,7 +11,6 @@ enum {
     MOST_REPETITIONS = 15,
     MOST_A_THREAD = 128,
     MOST_PRODUCTS = 16384, // a thread and step
-    MOST_FRAGMENT = 32,    // of a tensor-core instruction along k
     SHOWN = 3,             // candidates, to people
 };
 
@@ -119,7 +118,7 @@ static bool takes_wish(const kc_tiler *t, const kc_cost_problem *p, kc_cost_choi
     bool chunked = wish->tile[2] && !kc_attr_get(t->kernel, KC_ATTR_TILE);
     const kc_mma *row = NULL;
     int64_t depth = wish->tile[2] ? wish->tile[2] : p->least[2];
-    for (; !row && (depth <= MOST_FRAGMENT || depth == wish->tile[2]); depth *= 2) {
+    for (; !row && (depth <= KC_MMA_MOST_DEPTH || depth == wish->tile[2]); depth *= 2) {
         row = instruction_for(t, p, depth);
         if (row && wish->tile[2]) wish->tile[2] = depth;
         if (chunked) break;

@@ -22,6 +22,8 @@ struct kc_mma {
     int ptx_version;        // the least that has it
 };
 
+enum { KC_MMA_MOST_DEPTH = 32 }; // of k, of any row
+
 typedef enum { KC_MMA_A, KC_MMA_B, KC_MMA_C } kc_mma_side;
 
 // The instruction with the longest k that is at most `depth` and divides it; NULL: the target has

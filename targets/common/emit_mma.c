@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_WORDS = 16, WORD_BYTES = 4, SPLITS = 2 };
+enum { WORD_BYTES = 4, SPLITS = 2 };
 
 typedef struct {
     const kc_value *value;

@@ -36,6 +36,7 @@ static void fragments_hold_every_element_once(void **state) {
                              extents[side][0] * extents[side][1]);
         }
         assert_ptr_equal(kc_mma_named(t, row->name), row);
+        assert_in_range(row->k, 1, KC_MMA_MOST_DEPTH);
     }
 }
 
