@@ -56,6 +56,7 @@ void kcsim_machine_destroy(kcsim_machine *machine) {
     kcsim_finding_clear(&machine->findings);
     kcsim_counters_clear(&machine->counters);
     kcsim_conflicts_destroy(machine->conflicts);
+    kcsim_earlier_destroy(machine->earlier);
     kcsim_memory_destroy(&machine->memory);
     pthread_mutex_destroy(&machine->lock);
     free(machine);
@@ -96,6 +97,10 @@ void kcsim_machine_set_output(kcsim_machine *machine, kcsim_output output, void 
     machine->output = output;
     machine->output_context = context;
     pthread_mutex_unlock(&machine->lock);
+}
+
+uint64_t kcsim_launch_number(const kcsim_machine *machine) {
+    return machine->launches;
 }
 
 const char *kcsim_last_fault(const kcsim_machine *machine) {

@@ -180,11 +180,17 @@ typedef struct kcsim_launch_config {
     size_t shared_limit;
     bool big_clusters; /* the function attribute NON_PORTABLE_CLUSTER_SIZE_ALLOWED: up to 16 blocks
                         */
+    bool cooperative;  /* all blocks are resident at once, or KCSIM_LAUNCH_LIMIT; grid barriers */
+    uint64_t after;    /* the launch whose end it need not wait for, by kcsim_launch_number; 0: none.
+                          It runs behind that all the same; what it uses of that launch's before it
+                          waits (griddepcontrol.wait) is a finding. */
 } kcsim_launch_config;
 
 kcsim_status kcsim_launch(kcsim_machine *machine, const kcsim_function *function,
                           const kcsim_launch_config *config, const void *params,
                           size_t param_bytes);
+/* Of the last launch that began: from 1. */
+uint64_t kcsim_launch_number(const kcsim_machine *machine);
 /* One sentence on the last launch that did not answer KCSIM_OK; "" when there was none. Valid until
  * the next launch. */
 const char *kcsim_last_fault(const kcsim_machine *machine);

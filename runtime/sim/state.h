@@ -7,6 +7,7 @@
 
 #include "runtime/sim/conflicts.h"
 #include "runtime/sim/counters.h"
+#include "runtime/sim/earlier.h"
 #include "runtime/sim/findings.h"
 #include "runtime/sim/machine.h"
 #include "runtime/sim/memory.h"
@@ -19,6 +20,7 @@ struct kcsim_machine {
     kcsim_finding_set findings;
     kcsim_counters counters;
     kcsim_conflicts *conflicts;   /* made when a launch first needs it */
+    kcsim_earlier *earlier;       /* and this */
     struct kcsim_module *modules; /* linked through kcsim_module.next */
     uint64_t launches;
     uint64_t stack_bytes, heap_limit;

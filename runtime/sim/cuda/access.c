@@ -443,6 +443,8 @@ void kcsim_access_race(kcsim_access *access) {
         note_conflicts(access);
     if (access->space == PTX_SPACE_GLOBAL && access->mask && block->worker->global_race)
         kcsim_global_race_access(access);
+    if (access->space == PTX_SPACE_GLOBAL && access->mask && block->launch->earlier)
+        kcsim_early_access(access);
     if (block->worker->talk && access->space == PTX_SPACE_GLOBAL && kcsim_is_strong(access->insn) &&
         access->insn->kind != KCSIM_DO_BULK)
         kcsim_talk_pass(access);

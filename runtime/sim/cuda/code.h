@@ -50,6 +50,7 @@ typedef enum kcsim_kind {
     KCSIM_DO_MAP_COPY,   /* of a map at b in shared memory to a in global memory */
     KCSIM_DO_MAP_FENCE,  /* extend: acquires the map at a; else releases */
     KCSIM_DO_COPY_GROUP, /* commit and wait; imm: groups that may stay in flight */
+    KCSIM_DO_EARLY_WAIT, /* griddepcontrol.wait */
     KCSIM_DO_NOTHING,
     KCSIM_DO_BRANCH,
     KCSIM_DO_BRANCH_INDEX,

@@ -272,7 +272,10 @@ bool kcsim_decode_memory(kcsim_decoder *decoder) {
     case PTX_FAMILY_TENSORMAP_FENCE: return kcsim_decode_tensormap(decoder);
     case PTX_FAMILY_POLICY: return decode_policy(decoder);
     case PTX_FAMILY_COPYGROUP: return decode_copy_group(decoder);
-    case PTX_FAMILY_NOP: decoder->insn->kind = KCSIM_DO_NOTHING; return true;
+    case PTX_FAMILY_NOP:
+        decoder->insn->kind = decoder->statement->op == PTX_OP_GRIDDEP_WAIT ? KCSIM_DO_EARLY_WAIT
+                                                                            : KCSIM_DO_NOTHING;
+        return true;
     default: return kcsim_decode_fail(decoder, "this instruction is not known");
     }
 }

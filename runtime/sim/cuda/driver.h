@@ -77,6 +77,7 @@ typedef struct driver_device {
     bool unreported; /* ran something since the report was last written */
     bool mirrors;    /* some registered host memory has a device address */
     char *fault;     /* why the last launch failed, a sentence; NULL when none did */
+    uint64_t settled; /* launches up to this one have ended, as somebody waited for them */
 } driver_device;
 
 CUresult driver_start(void); /* cuInit */
@@ -114,6 +115,8 @@ struct CUstream_st {
     uint64_t id;
     struct driver_capture *capture; /* NULL unless it takes part in one */
     driver_nodes tail;              /* what the next captured operation depends on */
+    uint64_t last_launch; /* by kcsim_launch_number; 0 unless its last operation was a kernel */
+    uint64_t early;       /* the launch whose programmatic event it waits for, or 0 */
 };
 
 struct CUctx_st {
@@ -203,6 +206,8 @@ typedef struct driver_kernel {
     CUfunction function;
     kcsim_launch_config config;
     bool cooperative;
+    bool programmatic;  /* it may begin before the kernel in front of it ends */
+    uint64_t *launched; /* where its launch's number goes, or NULL */
     size_t bytes;    /* of the parameter block */
     void *params;    /* borrowed by a running operation, owned by a recorded one */
     void **pointers; /* recorded only: into params, one a parameter */
@@ -235,6 +240,8 @@ CUresult driver_copy_from_3d(const driver_memcpy3d *from, bool peer, driver_copy
 CUresult driver_fill_run(CUcontext context, const driver_fill *fill);
 CUresult driver_fill_check(CUcontext context, const driver_fill *fill);
 CUresult driver_kernel_run(CUcontext context, const driver_kernel *kernel);
+/* Everything that was launched has ended, as far as programs know: somebody waited. */
+void driver_settle(driver_device *device);
 
 /* ---- streams, events and captures (driver_stream.c, driver_event.c, driver_capture.c) -------- */
 struct CUevent_st {
@@ -242,6 +249,7 @@ struct CUevent_st {
     unsigned flags;
     bool recorded;
     uint64_t nanoseconds;
+    uint64_t early; /* a programmatic event: the launch that recorded it; else 0 */
     uint64_t capture_id; /* 0 unless last recorded in a capture that still goes on */
     driver_nodes nodes;  /* what waiting on it then means */
 };
@@ -282,7 +290,8 @@ struct CUgraphNode_st {
     driver_nodes dependencies;
     CUgraphNode original; /* in a clone: the node it was made from */
     bool mark;
-    size_t index; /* scratch of cloning */
+    size_t index;      /* scratch of cloning */
+    uint64_t launched; /* scratch of running: a kernel's launch */
 };
 
 struct CUgraph_st {

@@ -118,6 +118,23 @@ void driver_capture_forget(CUstream stream) {
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
+/* A kernel may begin before the one right in front of it in the stream ends, or before the one whose
+ * programmatic event the stream waits for. */
+static CUresult run_now(CUstream stream, const driver_op *op) {
+    driver_op now = *op;
+    bool kernel = op->type == CU_GRAPH_NODE_TYPE_KERNEL;
+    uint64_t launched = 0;
+    if (kernel) {
+        now.u.kernel.config.after = stream->early;
+        if (op->u.kernel.programmatic) now.u.kernel.config.after = stream->last_launch;
+        now.u.kernel.launched = &launched;
+    }
+    CUresult result = driver_op_run(&now);
+    stream->last_launch = launched;
+    stream->early = 0;
+    return result;
+}
+
 CUresult driver_stream_submit(CUstream stream, const driver_op *op) {
     driver_lock();
     driver_capture *capture = stream->capture;
@@ -125,7 +142,7 @@ CUresult driver_stream_submit(CUstream stream, const driver_op *op) {
     if (capture != NULL && capture->invalidated) result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     driver_unlock();
     if (result != CUDA_SUCCESS) return result;
-    if (capture == NULL) return driver_op_run(op);
+    if (capture == NULL) return run_now(stream, op);
     CUgraphNode node;
     result = driver_graph_add(capture->graph, &stream->tail, op, &node);
     if (result != CUDA_SUCCESS) return result;
@@ -196,6 +213,8 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
         result = CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
     } else {
         result = legacy_locked(stream, true);
+        stream->last_launch = 0;
+        stream->early = event->early;
     }
     bool record = capture == NULL && stream->capture != NULL && external;
     driver_unlock();

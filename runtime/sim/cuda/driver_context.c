@@ -351,6 +351,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned *flags, int *acti
 static CUresult synchronize(CUcontext context) {
     CUresult result = driver_unsafe_call();
     if (result != CUDA_SUCCESS) return result;
+    driver_settle(context->device);
     driver_report_flush();
     return context->fault;
 }

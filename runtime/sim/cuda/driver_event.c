@@ -11,6 +11,7 @@ void driver_event_stamp(CUevent event) {
     driver_lock();
     event->nanoseconds = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     event->recorded = true;
+    event->early = 0;
     driver_unlock();
 }
 
@@ -78,7 +79,9 @@ static CUresult ask(CUevent event) {
 
 CUresult cuEventQuery(CUevent event) {
     CUresult result = ask(event);
-    return result != CUDA_SUCCESS ? result : driver_unsafe_call();
+    if (result == CUDA_SUCCESS) result = driver_unsafe_call();
+    if (result == CUDA_SUCCESS) driver_settle(event->object.context->device);
+    return result;
 }
 
 CUresult cuEventSynchronize(CUevent event) {

@@ -157,9 +157,21 @@ CUresult driver_graph_sort(CUgraph graph) {
     return CUDA_SUCCESS;
 }
 
+/* A kernel launched programmatically behind a kernel alone, as captures make it. */
+static CUresult run_node(CUgraphNode node) {
+    const driver_nodes *before = &node->dependencies;
+    driver_op op = node->op;
+    node->launched = 0;
+    if (op.type != CU_GRAPH_NODE_TYPE_KERNEL) return driver_op_run(&op);
+    bool programmatic = op.u.kernel.programmatic && before->count == 1;
+    op.u.kernel.config.after = programmatic ? before->items[0]->launched : 0;
+    op.u.kernel.launched = &node->launched;
+    return driver_op_run(&op);
+}
+
 CUresult driver_graph_run(CUgraph graph) {
     for (size_t i = 0; i < graph->nodes.count; i++) {
-        CUresult result = driver_op_run(&graph->nodes.items[i]->op);
+        CUresult result = run_node(graph->nodes.items[i]);
         if (result != CUDA_SUCCESS) return result;
     }
     return CUDA_SUCCESS;

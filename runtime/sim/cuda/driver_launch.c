@@ -103,6 +103,12 @@ static bool fits(CUcontext context, const driver_kernel *kernel) {
     return blocks <= (uint64_t)each * (uint64_t)context->device->options.multiprocessors;
 }
 
+void driver_settle(driver_device *device) {
+    pthread_mutex_lock(&device->lock);
+    if (device->machine) device->settled = kcsim_launch_number(device->machine);
+    pthread_mutex_unlock(&device->lock);
+}
+
 CUresult driver_kernel_run(CUcontext context, const driver_kernel *kernel) {
     driver_device *device = context->device;
     if (!driver_handle_is(kernel->function, DRIVER_FUNCTION)) return CUDA_ERROR_INVALID_HANDLE;
@@ -113,11 +119,13 @@ CUresult driver_kernel_run(CUcontext context, const driver_kernel *kernel) {
     config.shared_limit = limit > 0 ? (size_t)limit : 0;
     config.big_clusters = kernel->function->big_clusters;
     pthread_mutex_lock(&device->lock);
+    if (config.after <= device->settled) config.after = 0;
     size_t before = kcsim_finding_count(device->machine);
     driver_mirrors_load(device);
     kcsim_status status = kcsim_launch(device->machine, kernel->function->function, &config,
                                        kernel->params, kernel->bytes);
     driver_mirrors_store(device);
+    if (kernel->launched) *kernel->launched = kcsim_launch_number(device->machine);
     bool finding = kcsim_finding_count(device->machine) != before;
     CUresult result = answer(context, kernel, status);
     pthread_mutex_unlock(&device->lock);
@@ -178,6 +186,9 @@ static CUresult read_attributes(const driver_launch_config *config, driver_kerne
             kernel->config.cluster[1] = value->clusterDim.y;
             kernel->config.cluster[2] = value->clusterDim.z;
             break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+            kernel->programmatic = value->programmaticStreamSerializationAllowed != 0;
+            break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
             events->programmatic = value->programmaticEvent.event;
             break;
@@ -210,6 +221,19 @@ static CUresult submit(CUstream stream, driver_kernel *kernel, void **arguments,
     return result;
 }
 
+/* cuda.h, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: who waits for that event may begin before the
+ * kernel ends, and waits for its end by griddepcontrol.wait. */
+static CUresult record(CUstream stream, const launch_events *events, CUstream handle) {
+    CUresult result = CUDA_SUCCESS;
+    uint64_t launch = stream->last_launch;
+    if (events->programmatic != NULL) result = cuEventRecord(events->programmatic, handle);
+    if (result == CUDA_SUCCESS && events->programmatic != NULL) events->programmatic->early = launch;
+    if (result == CUDA_SUCCESS && events->completion != NULL)
+        result = cuEventRecord(events->completion, handle);
+    stream->last_launch = launch;
+    return result;
+}
+
 static CUresult launch(const driver_launch_config *config, const void *handle, void **arguments,
                        void **extra, bool cooperative) {
     CUstream stream;
@@ -227,11 +251,7 @@ static CUresult launch(const driver_launch_config *config, const void *handle, v
     result = read_attributes(config, &kernel, &events);
     if (result == CUDA_SUCCESS) result = check_cluster(&kernel);
     if (result == CUDA_SUCCESS) result = submit(stream, &kernel, arguments, extra);
-    if (result == CUDA_SUCCESS && events.programmatic != NULL)
-        result = cuEventRecord(events.programmatic, config->hStream);
-    if (result == CUDA_SUCCESS && events.completion != NULL)
-        result = cuEventRecord(events.completion, config->hStream);
-    return result;
+    return result == CUDA_SUCCESS ? record(stream, &events, config->hStream) : result;
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

@@ -9,6 +9,9 @@ CUresult driver_op_run(const driver_op *op) {
     CUcontext context = op->context;
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (context->fault != CUDA_SUCCESS) return context->fault;
+    bool works = op->type == CU_GRAPH_NODE_TYPE_MEMCPY || op->type == CU_GRAPH_NODE_TYPE_MEMSET ||
+                 op->type == CU_GRAPH_NODE_TYPE_HOST;
+    if (works) driver_settle(context->device);
     switch (op->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: return driver_kernel_run(context, &op->u.kernel);
     case CU_GRAPH_NODE_TYPE_MEMCPY: return driver_copy_run(context, &op->u.copy);

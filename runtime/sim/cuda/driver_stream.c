@@ -78,15 +78,19 @@ CUresult cuStreamSynchronize(CUstream handle) {
     CUstream stream;
     CUresult result = driver_stream_enter(handle, &stream);
     if (result == CUDA_SUCCESS) result = driver_stream_must_not_capture(stream);
-    if (result == CUDA_SUCCESS) driver_report_flush();
-    return result;
+    if (result != CUDA_SUCCESS) return result;
+    driver_settle(stream->object.context->device);
+    driver_report_flush();
+    return CUDA_SUCCESS;
 }
 DRIVER_ALIAS(cuStreamSynchronize_ptsz, cuStreamSynchronize);
 
 CUresult cuStreamQuery(CUstream handle) {
     CUstream stream;
     CUresult result = driver_stream_enter(handle, &stream);
-    return result != CUDA_SUCCESS ? result : driver_stream_must_not_capture(stream);
+    if (result == CUDA_SUCCESS) result = driver_stream_must_not_capture(stream);
+    if (result == CUDA_SUCCESS) driver_settle(stream->object.context->device);
+    return result;
 }
 DRIVER_ALIAS(cuStreamQuery_ptsz, cuStreamQuery);
 

@@ -80,6 +80,7 @@ typedef struct driver_memcpy3d { /* CUDA_MEMCPY3D; of CUDA_MEMCPY3D_PEER the res
 typedef union driver_launch_value { /* CUlaunchAttributeValue */
     char pad[64];
     int cooperative;
+    int programmaticStreamSerializationAllowed;
     struct {
         unsigned x, y, z;
     } clusterDim;

@@ -85,6 +85,8 @@ typedef struct kcsim_warp {
     } releases[16];
     struct kcsim_lane_release last_release;
     uint32_t quota;    /* registers a thread, as setmaxnreg left them */
+    uint32_t waited;   /* early.c: its time when the launch before was over for it; 0: not yet */
+    bool heard;        /* of something that the launch before wrote by a strong access */
 } kcsim_warp;
 
 typedef struct kcsim_barrier {
@@ -159,6 +161,8 @@ typedef struct kcsim_grid {
     bool check_alignment, check_bounds, check_race, check_copies, check_proxy;
     bool check_order; /* any of those that ask who happened before whom */
     kcsim_conflicts *conflicts; /* between blocks; NULL: not looked for */
+    kcsim_earlier *earlier;     /* between launches; NULL: not looked for */
+    bool is_early;              /* it began before another has ended: early.c */
     _Atomic uint64_t next_cluster;
 } kcsim_grid;
 
@@ -409,6 +413,11 @@ void kcsim_order_join(uint32_t *into, const uint32_t *from, uint32_t count);
 void kcsim_order_release(kcsim_warp *warp, uint32_t *into, bool relaxed);
 void kcsim_order_acquire(kcsim_warp *warp, const uint32_t *from, bool relaxed);
 void kcsim_order_fence(kcsim_warp *warp);
+
+/* ---- launches that begin before another has ended: early.c ---- */
+
+void kcsim_early_wait(kcsim_warp *warp); /* griddepcontrol.wait */
+void kcsim_early_fence(kcsim_warp *warp);
 
 /* ---- races: race.c --------------------------------------------------------------------------- */
 

@@ -206,6 +206,8 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     memset(warp->releases, 0, sizeof warp->releases);
     memset(&warp->last_release, 0, sizeof warp->last_release);
     warp->quota = block->launch->quota;
+    warp->waited = 0;
+    warp->heard = false;
 }
 
 void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {

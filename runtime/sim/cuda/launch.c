@@ -427,6 +427,17 @@ static void look_for_conflicts(kcsim_grid *grid) {
     grid->conflicts = machine->conflicts;
 }
 
+/* Kernels of older devices have no way to begin early, nor to wait. */
+static void look_back(kcsim_grid *grid, uint64_t after) {
+    kcsim_machine *machine = grid->machine;
+    if (machine->arch->major < 9 || machine->memory.used > MOST_CONFLICT_BYTES) return;
+    if (!machine->earlier) machine->earlier = kcsim_earlier_create(&machine->memory);
+    if (!machine->earlier) return;
+    kcsim_earlier_begin(machine->earlier, machine->launches, grid->function->name, after);
+    grid->earlier = machine->earlier;
+    grid->is_early = kcsim_earlier_is_open(machine->earlier);
+}
+
 /* setmaxnreg moves what the kernel was compiled for: .maxnreg, or all that its threads may have. */
 static uint32_t registers_of(const kcsim_grid *grid, uint32_t threads) {
     uint32_t bound = (uint32_t)grid->machine->arch->registers_per_block / threads / 8 * 8;
@@ -490,6 +501,7 @@ static kcsim_status launch_locked(kcsim_machine *machine, const kcsim_function *
     set_clusters(&grid, config);
     machine->launches++;
     if (grid.check_race) look_for_conflicts(&grid);
+    if (grid.check_race) look_back(&grid, config->after);
     return run_grid(&grid);
 }
 

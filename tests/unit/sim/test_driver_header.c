@@ -118,6 +118,7 @@ _Static_assert(offsetof(driver_memcpy3d, reserved1) == offsetof(CUDA_MEMCPY3D_PE
 #define VALUE(field) SAME_FIELD(driver_launch_value, CUlaunchAttributeValue, field)
 SAME_SIZE(driver_launch_value, CUlaunchAttributeValue)
 VALUE(cooperative)
+VALUE(programmaticStreamSerializationAllowed)
 VALUE(clusterDim.x)
 VALUE(clusterDim.z)
 VALUE(launchCompletionEvent.event)

@@ -413,6 +413,90 @@ static void cluster_occupancy(void **state) {
     OK(cuModuleUnload(module));
 }
 
+/* make: out[thread] = thread. hasty: out[thread]++. patient: the same, behind griddepcontrol.wait. */
+static const char early_ptx[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define EARLY(name, wait, load)                                                                    \
+    ".visible .entry " name "(.param .u64 out)\n{\n.reg .b32 %r<3>;\n.reg .b64 %rd<4>;\n"          \
+    "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\n"               \
+    "add.u64 %rd3, %rd1, %rd2;\n" wait load "add.u32 %r1, %r1, 1;\nst.global.u32 [%rd3], %r1;\n"  \
+    "ret;\n}\n"
+    EARLY("make", "griddepcontrol.launch_dependents;\n", "")
+    EARLY("hasty", "", "ld.global.u32 %r1, [%rd3];\n")
+    EARLY("patient", "griddepcontrol.wait;\n", "ld.global.u32 %r1, [%rd3];\n");
+
+typedef struct early {
+    CUmodule module;
+    CUfunction make, hasty, patient;
+    CUdeviceptr out;
+    CUstream stream, other;
+    CUevent event;
+} early;
+
+static CUresult launch_early(const early *on, CUfunction function, CUstream stream, unsigned id) {
+    driver_launch_attribute attribute = {.id = id};
+    void *arguments[] = {(void *)(uintptr_t)&on->out};
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    if (id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+        attribute.value.programmaticEvent.event = on->event;
+    driver_launch_config config = {1, 1, 1, 32, 1, 1, 0, stream, &attribute, id != 0};
+    return cuLaunchKernelEx(&config, function, arguments, NULL);
+}
+
+#define EARLY_BEHIND CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+
+/* In a graph that a capture made. */
+static CUresult capture_early(const early *on, CUfunction function) {
+    CUgraph graph;
+    CUgraphExec exec;
+    OK(cuStreamBeginCapture_v2(on->stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(launch_early(on, on->make, on->stream, 0));
+    OK(launch_early(on, function, on->stream, EARLY_BEHIND));
+    OK(cuStreamEndCapture(on->stream, &graph));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUresult result = cuGraphLaunch(exec, on->stream);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    return result;
+}
+
+/* What the kernel in front writes is nobody's before griddepcontrol.wait, or before somebody waits for that
+ * kernel. */
+static void early_launches(void **state) {
+    (void)state;
+    early on;
+    OK(cuModuleLoadData(&on.module, early_ptx));
+    OK(cuModuleGetFunction(&on.make, on.module, "make"));
+    OK(cuModuleGetFunction(&on.hasty, on.module, "hasty"));
+    OK(cuModuleGetFunction(&on.patient, on.module, "patient"));
+    OK(cuMemAlloc_v2(&on.out, 256));
+    OK(cuStreamCreate(&on.stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&on.other, CU_STREAM_NON_BLOCKING));
+    OK(cuEventCreate(&on.event, CU_EVENT_DISABLE_TIMING));
+    OK(launch_early(&on, on.make, on.stream, 0));
+    FAILS(LAUNCH_FAILED, launch_early(&on, on.hasty, on.stream, EARLY_BEHIND));
+    OK(launch_early(&on, on.make, on.stream, 0));
+    OK(launch_early(&on, on.patient, on.stream, EARLY_BEHIND));
+    OK(launch_early(&on, on.make, on.stream, 0));
+    OK(launch_early(&on, on.hasty, on.stream, 0));
+    OK(launch_early(&on, on.make, on.stream, 0));
+    OK(cuStreamSynchronize(on.stream));
+    OK(launch_early(&on, on.hasty, on.stream, EARLY_BEHIND));
+    OK(launch_early(&on, on.make, on.stream, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT));
+    OK(cuStreamWaitEvent(on.other, on.event, 0));
+    FAILS(LAUNCH_FAILED, launch_early(&on, on.hasty, on.other, 0));
+    OK(launch_early(&on, on.make, on.stream, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT));
+    OK(cuStreamWaitEvent(on.other, on.event, 0));
+    OK(launch_early(&on, on.patient, on.other, 0));
+    FAILS(LAUNCH_FAILED, capture_early(&on, on.hasty));
+    OK(capture_early(&on, on.patient));
+    OK(cuEventDestroy_v2(on.event));
+    OK(cuStreamDestroy_v2(on.stream));
+    OK(cuStreamDestroy_v2(on.other));
+    OK(cuMemFree_v2(on.out));
+    OK(cuModuleUnload(on.module));
+}
+
 static void bad_launches(void **state) {
     (void)state;
     saxpy s;
@@ -635,6 +719,7 @@ int main(void) {
         IN_CONTEXT(occupancy),
         IN_CONTEXT(clusters),
         IN_CONTEXT(cluster_occupancy),
+        IN_CONTEXT(early_launches),
         cmocka_unit_test(faults_poison_the_context),
         cmocka_unit_test(misaligned_addresses),
         cmocka_unit_test(other_findings_do_not_poison),

@@ -44,6 +44,18 @@ static void write_map(const zoo_form *form, uint64_t address, void *bytes) {
     kcsim_tensor_map_write(&map, bytes);
 }
 
+/* The kernels in front of `k`, each of which the next need not wait for. */
+static void launch_before(const run *made, const kcsim_module *module, kcsim_launch_config *config, const void *params,
+                          size_t bytes) {
+    static const char *const names[] = {"before", "between"};
+    for (int i = 0; i < 2; i++) {
+        const kcsim_function *function;
+        if (kcsim_module_find_function(module, names[i], &function) != KCSIM_OK) continue;
+        assert_int_equal(kcsim_launch(made->machine, function, config, params, bytes), KCSIM_OK);
+        config->after = kcsim_launch_number(made->machine);
+    }
+}
+
 static run run_form(const zoo_form *form, const kcsim_options *options) {
     static const uint8_t zeros[ZOO_BUFFER];
     char ptx[12000], log[300] = "";
@@ -74,6 +86,7 @@ static run run_form(const zoo_form *form, const kcsim_options *options) {
                                   .block = {form->block[0], form->block[1], 1},
                                   .cluster = {form->cluster, !!form->cluster, !!form->cluster},
                                   .dynamic_shared = form->shared};
+    if (form->early) launch_before(&made, module, &config, &params, sizeof params);
     made.status = kcsim_launch(made.machine, function, &config, &params, sizeof params);
     return made;
 }

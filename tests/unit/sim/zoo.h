@@ -29,10 +29,11 @@ typedef struct zoo_finding {
 } zoo_finding;
 
 typedef struct zoo_form {
-    char arch[16], limits[120], top[600];
+    char arch[16], limits[120], top[800];
     char body[6000];
     unsigned grid[2], block[2], cluster, shared;
     bool freed, reserved, no_map, deep, im2col; /* deep: the map has three dimensions */
+    bool early; /* `before`, `between`, where they are in the module, and k begin before the one in front ends */
 } zoo_form;
 
 typedef struct zoo_case {
@@ -75,7 +76,8 @@ static inline void zoo_directive(zoo_form *form, const char *text) {
     else if (strncmp(text, "@top ", 5) == 0) {
         size_t used = strlen(form->top);
         snprintf(form->top + used, sizeof form->top - used, "%.250s\n", text + 5);
-    } else if (strcmp(text, "@freed") == 0) form->freed = true;
+    } else if (strcmp(text, "@early") == 0) form->early = true;
+    else if (strcmp(text, "@freed") == 0) form->freed = true;
     else if (strcmp(text, "@reserved") == 0) form->reserved = true;
     else if (strcmp(text, "@no_map") == 0) form->no_map = true;
     else if (strcmp(text, "@deep") == 0) form->deep = true;

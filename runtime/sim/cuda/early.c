@@ -1,0 +1,105 @@
+/* Launches that begin before their predecessor has ended (programmatic dependent launch). CUDA
+ * programming guide, "Programmatic Dependent Launch and Synchronization": such a kernel may run
+ * before what its predecessor writes is visible, whether that one triggers it or ends, so that it
+ * always waits first. PTX ISA, "griddepcontrol": .wait waits until all prerequisite grids are
+ * complete and what they did to memory is visible.
+ *
+ *     before:  st x                      -- launch_dependents, or its end
+ *     k:       ld x: a race              griddepcontrol.wait - bar.sync: all threads may use x
+ *
+ * The launch runs behind its predecessor; what that one did is compared with what this one does
+ * until it has waited. Where the predecessor did not wait for its own, that one is still running. */
+#include <stdio.h>
+
+#include "runtime/sim/cuda/talk.h"
+
+void kcsim_early_wait(kcsim_warp *warp) {
+    const kcsim_grid *launch = warp->block->launch;
+    if (!launch->earlier) return;
+    if (!warp->waited) warp->waited = warp->time[warp->id];
+    kcsim_earlier_waited(launch->earlier);
+}
+
+/* The warp has waited itself, or knows of one of its cluster that had. */
+static bool has_waited(kcsim_warp *warp) {
+    const kcsim_cluster *cluster = warp->block->cluster;
+    if (warp->waited) return true;
+    for (uint32_t id = 0; id < warp->block->launch->clock_count; id++) {
+        const kcsim_block *block = &cluster->blocks[id / warp->block->warp_count];
+        const kcsim_warp *other = &block->warps[id % block->warp_count];
+        if (!other->waited || other->waited > warp->time[id]) continue;
+        warp->waited = warp->time[warp->id];
+        return true;
+    }
+    return false;
+}
+
+static void tell(kcsim_access *access, uint32_t lanes, const kcsim_trace *trace) {
+    char text[176];
+    snprintf(text, sizeof text, "%.60s (line %u), launched before, %s it, and %s", trace->kernel,
+             trace->line, trace->wrote ? "writes" : "reads",
+             trace->behind ? "no griddepcontrol.wait of the launch between waits for that"
+                           : "no griddepcontrol.wait lies between");
+    kcsim_report report = {.kind = KCSIM_FINDING_RACE,
+                           .lanes = lanes,
+                           .space = "global",
+                           .addresses = access->address,
+                           .size = access->size,
+                           .other = text};
+    kcsim_report_lanes(access->warp, access->insn, &report);
+}
+
+void kcsim_early_fence(kcsim_warp *warp) {
+    if (warp->heard) kcsim_early_wait(warp);
+    warp->heard = false;
+}
+
+/* A strong access may see the predecessor say that it is done: then an acquire, or a fence behind
+ * it, is as good as the wait. */
+static void hear(const kcsim_access *access) {
+    ptx_modifier semantics = ptx_has(access->insn->source, PTX_GROUP_SEMANTICS);
+    bool reads = access->kind == KCSIM_ACCESS_READ ||
+                 (access->kind == KCSIM_ACCESS_ATOMIC && access->insn->d.slot);
+    if (!reads) return;
+    access->warp->heard = true;
+    if (semantics == PTX_M_ACQUIRE || semantics == PTX_M_ACQ_REL) kcsim_early_fence(access->warp);
+}
+
+static bool finds(kcsim_access *access, const kcsim_touch *touch, kcsim_trace *trace) {
+    kcsim_warp *warp = access->warp;
+    kcsim_earlier *earlier = warp->block->launch->earlier;
+    bool met = kcsim_earlier_find(earlier, touch, has_waited(warp), trace);
+    if (trace->heard) hear(access);
+    return met;
+}
+
+void kcsim_early_access(kcsim_access *access) {
+    const kcsim_grid *launch = access->warp->block->launch;
+    uint32_t bad = 0, count = KCSIM_LANES;
+    bool copies = access->insn->kind == KCSIM_DO_BULK;
+    kcsim_touch touch = {.size = access->size,
+                         .line = access->insn->line,
+                         .writes = access->kind != KCSIM_ACCESS_READ,
+                         .strong = !copies && (access->kind == KCSIM_ACCESS_ATOMIC ||
+                                               kcsim_is_strong(access->insn))};
+    kcsim_trace trace = {.line = 0}, first = {.line = 0};
+    for (uint32_t rest = access->mask; rest && launch->is_early; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        touch.address = access->address[lane];
+        if (!finds(access, &touch, &trace)) continue;
+        if (!bad) first = trace;
+        bad |= 1u << lane;
+    }
+    if (bad) tell(access, bad, &first);
+    if (access->span.same) count = 1;
+    else if (access->span.dense && access->mask == UINT32_MAX) {
+        touch.size = access->size * KCSIM_LANES;
+        count = 1;
+    }
+    touch.address = access->span.low;
+    if (count == 1) kcsim_earlier_note(launch->earlier, &touch);
+    for (uint32_t rest = count > 1 ? access->mask : 0; rest; rest &= rest - 1) {
+        touch.address = access->address[__builtin_ctz(rest)];
+        kcsim_earlier_note(launch->earlier, &touch);
+    }
+}
