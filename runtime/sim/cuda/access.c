@@ -171,6 +171,19 @@ static void locate_array(kcsim_access *access, uint8_t *array, uint8_t *marks, u
     drop(access, KCSIM_FINDING_OUT_OF_BOUNDS, bad, text);
 }
 
+/* CUDA programming guide, "Distributed Shared Memory": all blocks have to have begun. */
+static void check_begun(kcsim_access *access) {
+    const kcsim_block *home = access->home;
+    char text[112];
+    if (!access->warp->block->launch->check_race || access->warp->block->worker->talk ||
+        kcsim_cluster_has_begun(access->warp, home))
+        return;
+    snprintf(text, sizeof text,
+             "block %u,%u,%u may not have begun yet: no barrier.cluster lies before", home->id[0],
+             home->id[1], home->id[2]);
+    report(access, KCSIM_FINDING_RACE, access->mask, text);
+}
+
 /* Another block's shared memory is there until that block's last thread exits. */
 static void visit(kcsim_access *access) {
     kcsim_block *home = access->home;
@@ -183,6 +196,8 @@ static void visit(kcsim_access *access) {
         drop(access, KCSIM_FINDING_OUT_OF_BOUNDS, access->mask, text);
         return;
     }
+    check_begun(access);
+    if (access->kind != KCSIM_ACCESS_READ) home->visitors |= 1u << warp->block->rank;
     if (!home->visits) return;
     uint32_t lane = (uint32_t)__builtin_ctz(access->mask);
     home->visits[warp->id] = (kcsim_visit){.warp = warp,
@@ -450,6 +465,9 @@ void kcsim_access_race(kcsim_access *access) {
         kcsim_talk_pass(access);
     if (block->launch->check_race && access->space != PTX_SPACE_LOCAL) find_collisions(access);
     if (access->space != PTX_SPACE_SHARED) return;
+    if (access->home->visitors && access->kind != KCSIM_ACCESS_WRITE &&
+        kcsim_is_strong(access->insn))
+        kcsim_cluster_hear(access->warp, access->home);
     if (access->home->mbarriers && access->kind != KCSIM_ACCESS_READ &&
         access->insn->kind != KCSIM_DO_MBARRIER)
         find_mbarriers(access);

@@ -130,6 +130,7 @@ typedef struct kcsim_block {
     uint32_t *arrivals;                /* clocks, one a barrier; NULL: all who come to it wait */
     struct kcsim_mbarriers *mbarriers; /* NULL: the kernel has none */
     struct kcsim_visit *visits;        /* from other blocks of the cluster, by warp; or NULL */
+    uint32_t visitors;                 /* the blocks that wrote here, by rank */
     uint32_t register_pool;            /* what setmaxnreg.dec gave back, by warp */
     uint64_t random;
     bool stuck, trapped;
@@ -396,6 +397,10 @@ void kcsim_warp_cluster_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32
 /* After an exit: the cluster's barrier waits for those that are left; and a block that is empty
  * now must not be visited any more. */
 void kcsim_cluster_left(kcsim_block *block);
+/* Whether the warp knows that a block's threads have begun: their clocks do at 1, and what they do
+ * is later. Who sees what they wrote to `home` knows. */
+bool kcsim_cluster_has_begun(const kcsim_warp *warp, const kcsim_block *block);
+void kcsim_cluster_hear(kcsim_warp *warp, const kcsim_block *home);
 /* setmaxnreg; false while the registers are not there */
 bool kcsim_warp_registers(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 

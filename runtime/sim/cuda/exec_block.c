@@ -196,7 +196,8 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     warp->has_holes = false;
     uint32_t clocks = block->launch->clock_count;
     memset(warp->time, 0, (warp->fenced ? 3 : 1) * clocks * sizeof *warp->time);
-    kcsim_order_tick(warp); /* to 1 */
+    warp->time[warp->id] = 1; /* it has begun */
+    kcsim_order_tick(warp);
     warp->yielding = false;
     warp->cluster_arrived = warp->cluster_owed = warp->acquired = 0;
     warp->wait.lanes = 0;
@@ -243,7 +244,7 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     kcsim_mbarriers_reset(block->mbarriers);
     kcsim_flags_reset(block->flags);
     if (block->visits) memset(block->visits, 0, launch->clock_count * sizeof *block->visits);
-    block->register_pool = 0;
+    block->register_pool = block->visitors = 0;
     for (uint32_t w = 0; w < block->warp_count; w++)
         start_warp(block, &block->warps[w]);
 }

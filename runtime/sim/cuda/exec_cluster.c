@@ -157,7 +157,30 @@ static void check_whole_warp(kcsim_warp *warp) {
                             ".aligned: all lanes of a warp arrive together");
 }
 
+static void know_begun(kcsim_warp *warp, const kcsim_block *block) {
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        uint32_t *time = &warp->time[block->warps[w].id];
+        if (!*time) *time = 1;
+    }
+}
+
+bool kcsim_cluster_has_begun(const kcsim_warp *warp, const kcsim_block *block) {
+    for (uint32_t w = 0; w < block->warp_count; w++)
+        if (warp->time[block->warps[w].id]) return true;
+    return false;
+}
+
+void kcsim_cluster_hear(kcsim_warp *warp, const kcsim_block *home) {
+    const kcsim_cluster *cluster = warp->block->cluster;
+    for (uint32_t rank = 0; home->visitors >> rank; rank++)
+        if (home->visitors >> rank & 1) know_begun(warp, &cluster->blocks[rank]);
+}
+
+/* Relaxed or not, all have begun. */
 static void pass(kcsim_warp *warp, const kcsim_insn *insn, uint32_t lanes) {
+    const kcsim_cluster *cluster = warp->block->cluster;
+    for (uint32_t rank = 0; rank < cluster->count; rank++)
+        know_begun(warp, &cluster->blocks[rank]);
     warp->cluster_owed &= ~lanes;
     kcsim_order_acquire(warp, warp->block->cluster->passed, insn->relaxed);
     if (warp->block->worker->talk) kcsim_talk_share(warp);

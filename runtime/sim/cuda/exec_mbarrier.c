@@ -104,6 +104,7 @@ static const char *wait(kcsim_access *access, const kcsim_mbarrier *object, uint
     }
     if (done) {
         kcsim_order_acquire(access->warp, object->passed, insn->relaxed);
+        kcsim_cluster_hear(access->warp, access->home);
         if (access->warp->block->worker->talk) kcsim_talk_share(access->warp);
         access->warp->acquired++;
         if (access->home->flights)
