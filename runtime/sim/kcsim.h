@@ -6,7 +6,7 @@
  *
  *     KCSIM_CUDA_DEVICES     architectures with commas between, a device each; default sm_90a;
  *                            a bare sm_90 is sm_90a; empty: no device
- *     KCSIM_SEED             of the scheduler; default 0
+ *     KCSIM_SEED             of the scheduler; default 0, the tamest: others show more
  *     KCSIM_CHECKS           all (default) or none, each alone, or kinds of findings with commas
  *                            between
  *     KCSIM_ON_FINDING       error (default): the launch that makes a finding fails;

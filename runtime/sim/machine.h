@@ -65,7 +65,7 @@ bool kcsim_checks_parse(const char *text, uint32_t *mask, const char **bad);
 typedef enum kcsim_on_finding { KCSIM_ON_FINDING_ERROR, KCSIM_ON_FINDING_REPORT } kcsim_on_finding;
 
 typedef struct kcsim_options {
-    uint64_t seed;   /* of the scheduler: which interleaving of warps is run */
+    uint64_t seed;   /* of the scheduler: which interleaving is run; 0: the tamest */
     uint32_t checks; /* KCSIM_CHECK_* bits */
     kcsim_on_finding on_finding;
     int64_t memory;      /* bytes on the card; 0: the architecture's */

@@ -170,6 +170,7 @@ typedef struct kcsim_insn {
     uint8_t widened;
     bool cluster;    /* an address of shared memory may be another block's */
     bool strong;     /* it may order warps through shared memory */
+    bool seen;       /* a strong load or store, which others may see: where interleavings differ */
     bool relaxed;    /* .relaxed: it orders nothing but by fences */
     bool parity;     /* of a wait: c is a phase's parity, not a state */
     kcsim_ref *list; /* vector elements, matrix fragments, branch targets (in .at) */

@@ -93,6 +93,7 @@ static bool decode_elements(kcsim_decoder *decoder, const ptx_operand *value, bo
 static void note_strong(kcsim_decoder *decoder, ptx_space space) {
     ptx_modifier semantics = ptx_has(decoder->statement, PTX_GROUP_SEMANTICS);
     bool is_atomic = decoder->insn->kind == KCSIM_DO_ATOMIC;
+    decoder->insn->seen = !is_atomic && semantics != PTX_M_NONE && semantics != PTX_M_WEAK;
     if (space != PTX_SPACE_SHARED) kcsim_note_scope(decoder);
     if (space != PTX_SPACE_SHARED && space != PTX_SPACE_GENERIC) return;
     if (!is_atomic && (semantics == PTX_M_NONE || semantics == PTX_M_WEAK)) return;

@@ -134,6 +134,7 @@ typedef struct kcsim_block {
     uint32_t register_pool;            /* what setmaxnreg.dec gave back, by warp */
     uint64_t random;
     bool stuck, trapped;
+    bool interrupted;            /* its turn ends */
     uint64_t changes;            /* of memory, barriers and lanes: what could end somebody's wait */
     uint64_t steps, quiet_since; /* instructions; and when the last change was */
     uint64_t patience;           /* instructions without change before polling is looked for */
@@ -154,6 +155,7 @@ typedef struct kcsim_grid {
     uint32_t clock_count; /* warps of a cluster */
     uint32_t quota;       /* registers a thread that setmaxnreg finds */
     uint64_t block_total, cluster_total;
+    bool by_seed; /* atomics or strong accesses, and a seed that is not 0: interleave.c */
     uint64_t shared_bytes; /* static and dynamic */
     uint64_t dynamic_shared;
     const uint8_t *params;
@@ -356,8 +358,20 @@ typedef enum kcsim_progress {
 } kcsim_progress;
 kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget);
 uint64_t kcsim_random(uint64_t *state);
+/* residents.c: blocks that talk, at most so many at once. */
+void kcsim_run_talking(kcsim_worker *worker, const kcsim_grid *grid, uint32_t residents);
 /* Records a polling block as deadlocked. */
 void kcsim_block_polls_forever(kcsim_block *block);
+
+/* ---- interleave.c: what seeds other than 0 do, where warps or blocks may see each other by atomics
+ * and strong accesses ---- */
+
+#define KCSIM_WARP_BITS 9u
+#define KCSIM_BLOCK_BITS 15u
+/* The length of a turn: as likely to be of one instruction as of about 2^bits, or between. */
+uint32_t kcsim_turn(uint64_t *random, unsigned bits);
+/* Behind an atomic or a strong access: now and then the turn ends, of the warp or of its block. */
+void kcsim_interrupt(kcsim_warp *warp);
 
 /* ---- clusters: exec_cluster.c ----------------------------------------------------------------
  *

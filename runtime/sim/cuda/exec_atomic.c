@@ -1,8 +1,8 @@
 /* Atomics, and copies from global to shared memory.
  *
  * Kernels with atomics on global memory run on one host thread (code.h: talks_across_blocks), and
- * shared memory belongs to one block: so read, compute and write need no host atomics, and lanes
- * take their turn in order. */
+ * shared memory belongs to one block: so read, compute and write need no host atomics. Lanes take
+ * their turn in order, or under other seeds than 0 in another one. */
 #include <math.h>
 #include <string.h>
 
@@ -109,8 +109,11 @@ static void atomic_lanes(kcsim_access *access, element *one) {
     const kcsim_insn *insn = access->insn;
     kcsim_warp *warp = access->warp;
     const uint8_t *b = kcsim_at(warp, one->value), *c = kcsim_at(warp, insn->c);
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    bool by_seed = warp->block->launch->by_seed;
+    uint32_t first = by_seed ? kcsim_random(&warp->block->random) % KCSIM_LANES : 0;
+    for (uint32_t i = 0; i < KCSIM_LANES; i++) {
+        uint32_t lane = i ^ first;
+        if (!(access->mask >> lane & 1)) continue;
         uint64_t old = 0, value = 0, third = 0;
         uint8_t *at = kcsim_host(access, lane) + one->offset;
         memcpy(&old, at, insn->bytes);
@@ -162,6 +165,7 @@ void kcsim_do_atomic(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     }
     for (uint32_t i = 0; i < insn->count; i++)
         put_old(warp, insn, &elements[i], mask);
+    if (warp->block->launch->by_seed) kcsim_interrupt(warp);
 }
 
 /* ---- cp.async -------------------------------------------------------------------------------- */

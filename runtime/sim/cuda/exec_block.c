@@ -1,8 +1,9 @@
 /* One block: its memory, the scheduler of its warps, and the search for warps that poll in vain.
  *
  * The scheduler takes a warp at random, seeded by the launch's seed and the block's number, and
- * lets it run for a random number of instructions. So interleavings differ between seeds and repeat
- * for one seed.
+ * lets it run for a random number of instructions (where warps may see each other by atomics or
+ * strong accesses, also for very few). So interleavings differ between seeds and repeat for one
+ * seed.
  *
  * A warp polls when it comes back to a state it was in before, registers and all, while nothing in
  * memory changed: it will do so for ever unless somebody else changes memory. Clocks stand still
@@ -454,8 +455,16 @@ static bool waits_for_others(const kcsim_block *block) {
     return false;
 }
 
+/* How many instructions a warp runs before another has its turn. */
+static uint32_t turn_of(kcsim_block *block, uint64_t left) {
+    if (!block->launch->by_seed) return 32 + (uint32_t)(kcsim_random(&block->random) & 511);
+    uint32_t turn = kcsim_turn(&block->random, KCSIM_WARP_BITS);
+    return turn < left ? turn : (uint32_t)left;
+}
+
 kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget) {
     uint64_t end = block->steps + budget < budget ? UINT64_MAX : block->steps + budget;
+    block->interrupted = false;
     while (block->live_threads && !block->trapped) {
         kcsim_warp *warp = pick(block);
         bool told = kcsim_mbarriers_tell(block, !warp);
@@ -466,7 +475,7 @@ kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget) {
             return KCSIM_PROGRESS_DONE;
         }
         uint64_t changes = block->changes, before = warp->steps;
-        kcsim_warp_run(warp, 32 + (uint32_t)(kcsim_random(&block->random) & 511));
+        kcsim_warp_run(warp, turn_of(block, end - block->steps));
         block->steps += warp->steps - before;
         if (warp->slice > FAIR_SLICE && warp->mask) {
             kcsim_warp_rotate(warp);
@@ -480,7 +489,7 @@ kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget) {
             if (!all_poll(block)) block->patience *= 2;
             else if (poll_in_vain(block)) return KCSIM_PROGRESS_POLLING;
         }
-        if (block->steps > end) return KCSIM_PROGRESS_PAUSED;
+        if (block->steps >= end || block->interrupted) return KCSIM_PROGRESS_PAUSED;
     }
     return KCSIM_PROGRESS_DONE;
 }

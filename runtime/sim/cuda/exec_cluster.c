@@ -105,8 +105,10 @@ static uint64_t take_turn(kcsim_cluster *cluster, uint32_t rank) {
     kcsim_block *block = &cluster->blocks[rank];
     struct kcsim_turn *turn = &cluster->turns[rank];
     uint64_t before = block->steps;
-    kcsim_progress progress =
-        kcsim_block_run(block, SHORTEST_TURN + (kcsim_random(&cluster->random) & 1023));
+    uint64_t budget = block->launch->by_seed
+                          ? kcsim_turn(&cluster->random, KCSIM_BLOCK_BITS)
+                          : SHORTEST_TURN + (kcsim_random(&cluster->random) & 1023);
+    kcsim_progress progress = kcsim_block_run(block, budget);
     turn->done = progress == KCSIM_PROGRESS_DONE;
     turn->polling = progress == KCSIM_PROGRESS_POLLING;
     turn->polled_at = kcsim_cluster_changes(cluster);

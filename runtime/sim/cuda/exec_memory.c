@@ -160,6 +160,7 @@ void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         done |= access.mask;
     }
     if (done != mask) load_zeros(warp, insn, mask & ~done);
+    if (insn->seen && warp->block->launch->by_seed) kcsim_interrupt(warp);
 }
 
 /* ---- stores ---- */
@@ -257,4 +258,5 @@ void kcsim_do_store(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         if (warp->block->launch->track) mark_stored(&access);
     }
     warp->block->changes++;
+    if (insn->seen && warp->block->launch->by_seed) kcsim_interrupt(warp);
 }

@@ -3,7 +3,7 @@
  *
  * Blocks that cannot see each other's work in progress run to their end one by one, on as many host
  * threads as there are. Kernels that talk across blocks (atomics or strong accesses on global
- * memory) run on one, in a fixed order, as many blocks at once as the device would hold. */
+ * memory) run on one, in an order that the seed gives (residents.c). */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -14,8 +14,6 @@
 #include "runtime/sim/cuda/talk.h"
 #include "runtime/sim/cuda/wgmma.h"
 
-#define TURN ((uint64_t)1 << 15) /* instructions of a block before another has its turn */
-#define ROUNDS 64u               /* turns after which one more block is begun */
 #define MOST_RESIDENT 4096u
 #define MOST_CONFLICT_BYTES ((uint64_t)1 << 30)
 
@@ -174,92 +172,13 @@ static void *run_independent(void *context) {
         uint64_t number = atomic_fetch_add(&grid->next_cluster, 1);
         if (number >= grid->cluster_total) break;
         kcsim_cluster_start(&cluster, number);
-        if (kcsim_cluster_run(&cluster, UINT64_MAX) == KCSIM_PROGRESS_POLLING)
-            kcsim_cluster_polls_forever(&cluster);
+        kcsim_progress progress = KCSIM_PROGRESS_PAUSED;
+        while (progress == KCSIM_PROGRESS_PAUSED)
+            progress = kcsim_cluster_run(&cluster, UINT64_MAX);
+        if (progress == KCSIM_PROGRESS_POLLING) kcsim_cluster_polls_forever(&cluster);
     }
     kcsim_cluster_destroy(&cluster);
     return NULL;
-}
-
-/* ---- blocks that talk ---- */
-
-/* Clusters (mostly of one block) in flight. One runs at a time; another is begun when all that run
- * poll, or now and then in case they poll in a way that is not seen. */
-typedef struct resident {
-    kcsim_cluster cluster;
-    bool created, running, polling;
-    uint64_t polled_at; /* changes in all of them when it was found polling */
-} resident;
-
-typedef struct resident_set {
-    resident *items;
-    uint32_t count, limit, running; /* limit: as many as the host has memory for */
-    uint64_t changes, rounds;
-} resident_set;
-
-static bool can_start(const resident_set *set, kcsim_grid *grid) {
-    return set->running < set->limit && atomic_load(&grid->next_cluster) < grid->cluster_total;
-}
-
-static bool start_next(kcsim_worker *worker, kcsim_grid *grid, resident_set *set) {
-    resident *place = set->items;
-    while (place->running)
-        place++;
-    if (!place->created && !kcsim_cluster_create(&place->cluster, worker)) {
-        set->limit = set->running; /* fewer at once will do, unless there is none */
-        return set->running > 0;
-    }
-    place->created = place->running = true;
-    place->polling = false;
-    kcsim_cluster_start(&place->cluster, atomic_fetch_add(&grid->next_cluster, 1));
-    set->running++;
-    return true;
-}
-
-/* A block that polls has its turn again when something has changed since. */
-static void take_turn(resident_set *set, resident *place) {
-    if (!place->running || (place->polling && place->polled_at == set->changes)) return;
-    uint64_t before = kcsim_cluster_changes(&place->cluster);
-    kcsim_progress progress = kcsim_cluster_run(&place->cluster, TURN);
-    set->changes += kcsim_cluster_changes(&place->cluster) - before;
-    place->polling = progress == KCSIM_PROGRESS_POLLING;
-    place->polled_at = set->changes;
-    if (progress != KCSIM_PROGRESS_DONE) return;
-    place->running = false;
-    set->running--;
-}
-
-static bool all_wait(const resident_set *set) {
-    for (uint32_t i = 0; i < set->count; i++) {
-        const resident *place = &set->items[i];
-        if (place->running && !(place->polling && place->polled_at == set->changes)) return false;
-    }
-    return true;
-}
-
-static void give_up(resident_set *set) {
-    for (uint32_t i = 0; i < set->count; i++)
-        if (set->items[i].running) kcsim_cluster_polls_forever(&set->items[i].cluster);
-    set->running = 0;
-}
-
-static void run_talking(kcsim_worker *worker, kcsim_grid *grid, uint32_t residents) {
-    resident_set set = {
-        .count = residents, .limit = residents, .items = calloc(residents + 1, sizeof *set.items)};
-    worker->failed = !set.items;
-    while (!worker->failed) {
-        bool wanted = all_wait(&set) || ++set.rounds % ROUNDS == 0;
-        if (wanted && can_start(&set, grid)) worker->failed = !start_next(worker, grid, &set);
-        else if (set.running && all_wait(&set)) give_up(&set);
-        if (!set.running &&
-            (worker->failed || atomic_load(&grid->next_cluster) >= grid->cluster_total))
-            break;
-        for (uint32_t i = 0; i < residents; i++)
-            take_turn(&set, &set.items[i]);
-    }
-    for (uint32_t i = 0; set.items && i < residents; i++)
-        if (set.items[i].created) kcsim_cluster_destroy(&set.items[i].cluster);
-    free(set.items);
 }
 
 /* ---- results ---- */
@@ -405,7 +324,7 @@ static kcsim_status run_grid(kcsim_grid *grid) {
         ready &= create_worker(&workers[i], grid);
     int threads = (int)(grid->block[0] * grid->block[1] * grid->block[2]);
     if (ready && grid->code->talks_across_blocks)
-        run_talking(&workers[0], grid, resident_blocks(grid, threads));
+        kcsim_run_talking(&workers[0], grid, resident_blocks(grid, threads));
     else if (ready) run_workers(workers, count);
     kcsim_status status = finish(grid, workers, count);
     for (uint32_t i = 0; i < count; i++)
@@ -483,6 +402,8 @@ static kcsim_status launch_locked(kcsim_machine *machine, const kcsim_function *
                        .function = function,
                        .code = &function->code,
                        .block_total = blocks,
+                       .by_seed = machine->options.seed && (function->code.talks_across_blocks ||
+                                                            function->code.strong_shared),
                        .shared_bytes = function->code.dynamic_shared_at + config->dynamic_shared,
                        .dynamic_shared = config->dynamic_shared,
                        .params = params,

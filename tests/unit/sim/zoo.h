@@ -34,6 +34,7 @@ typedef struct zoo_form {
     unsigned grid[2], block[2], cluster, shared;
     bool freed, reserved, no_map, deep, im2col; /* deep: the map has three dimensions */
     bool early; /* `before`, `between`, where they are in the module, and k begin before the one in front ends */
+    bool by_seed; /* only some schedules show it, mostly as wrong results */
 } zoo_form;
 
 typedef struct zoo_case {
@@ -79,6 +80,7 @@ static inline void zoo_directive(zoo_form *form, const char *text) {
     } else if (strcmp(text, "@early") == 0) form->early = true;
     else if (strcmp(text, "@freed") == 0) form->freed = true;
     else if (strcmp(text, "@reserved") == 0) form->reserved = true;
+    else if (strcmp(text, "@by_seed") == 0) form->by_seed = true;
     else if (strcmp(text, "@no_map") == 0) form->no_map = true;
     else if (strcmp(text, "@deep") == 0) form->deep = true;
     else if (strcmp(text, "@im2col") == 0) form->deep = form->im2col = true;
