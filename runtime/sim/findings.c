@@ -69,11 +69,12 @@ void kcsim_finding_add(kcsim_finding_set *set, const kcsim_finding *finding) {
         bool earlier = finding->order < known->order ||
                        (finding->order == known->order && finding->address < known->address);
         if (earlier) {
-            const char *kernel = known->kernel, *text = known->instruction, *space = known->space;
+            kcsim_finding before = *known;
             *known = *finding;
-            known->kernel = kernel;
-            known->instruction = text;
-            known->space = space;
+            known->kernel = before.kernel;
+            known->function = before.function;
+            known->instruction = before.instruction;
+            known->space = before.space;
         }
         known->count = count;
         return;
@@ -84,6 +85,7 @@ void kcsim_finding_add(kcsim_finding_set *set, const kcsim_finding *finding) {
     *added = *finding;
     if (set->owns_text) {
         added->kernel = own(finding->kernel);
+        added->function = own(finding->function);
         added->instruction = own(finding->instruction);
         added->space = own(finding->space);
     }
@@ -105,6 +107,7 @@ void kcsim_finding_sort(kcsim_finding_set *set) {
 void kcsim_finding_clear(kcsim_finding_set *set) {
     for (size_t i = 0; set->owns_text && i < set->count; i++) {
         free((char *)set->items[i].kernel);
+        free((char *)set->items[i].function);
         free((char *)set->items[i].instruction);
         free((char *)set->items[i].space);
     }
@@ -115,6 +118,8 @@ void kcsim_finding_clear(kcsim_finding_set *set) {
 void kcsim_finding_json(kcsim_text *text, const kcsim_finding *finding) {
     kcsim_text_add(text, "{\"kind\": \"%s\", \"kernel\": ", kcsim_finding_kind_name(finding->kind));
     kcsim_text_add_quoted(text, finding->kernel);
+    kcsim_text_add(text, ", \"function\": ");
+    kcsim_text_add_quoted(text, finding->function ? finding->function : finding->kernel);
     kcsim_text_add(text, ", \"line\": %u, \"instruction\": ", finding->line);
     kcsim_text_add_quoted(text, finding->instruction);
     kcsim_text_add(text, ", \"block\": [%u, %u, %u], \"thread\": [%u, %u, %u], \"space\": ",
@@ -132,6 +137,9 @@ void kcsim_finding_json(kcsim_text *text, const kcsim_finding *finding) {
 void kcsim_finding_sentence(const kcsim_finding *finding, char *out, size_t size) {
     int used = snprintf(out, size, "%s in kernel %s", kcsim_finding_kind_name(finding->kind),
                         finding->kernel ? finding->kernel : "?");
+    bool called = finding->function && compare_text(finding->function, finding->kernel) != 0;
+    if (called && used > 0 && (size_t)used < size)
+        used += snprintf(out + used, size - (size_t)used, ", function %s", finding->function);
     if (finding->kind != KCSIM_FINDING_LAUNCH_LIMIT && used > 0 && (size_t)used < size)
         used += snprintf(out + used, size - (size_t)used,
                          ", line %u (%s), block %u,%u,%u thread %u,%u,%u", finding->line,

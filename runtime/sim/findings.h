@@ -36,13 +36,14 @@ typedef struct kcsim_finding {
     kcsim_finding_kind kind;
     const char *kernel, *instruction,
         *space; /* a set borrows these; the machine's own set copies them */
+    const char *function; /* in which the line stands: the kernel, or what it calls; likewise */
     uint32_t line;
     uint32_t block[3], thread[3];
     uint64_t order; /* block and thread as one number: the least is the one that is shown */
     uint64_t address;
     uint32_t size;
     uint64_t count;
-    char other[176]; /* a sentence: what was expected, who else was there */
+    char other[224]; /* a sentence: what was expected, who else was there */
 } kcsim_finding;
 
 typedef struct kcsim_finding_set {

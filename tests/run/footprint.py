@@ -73,7 +73,7 @@ def block_bound(shared, warps, registers, cluster, mbarriers=0, flags=0):
 
 
 def run_bound(blocks, cluster, touched, shared, warps, registers):
-    return (touched * (2 + 3 + 12)                          # global memory: contents and marks, who wrote words, who wrote bytes
+    return (touched * (2 + 6 + 24)                          # global memory: contents and marks, who wrote words, who wrote bytes
             + min(16 * touched, 192 * MIB)                  # who used it within a block
             + blocks * block_bound(shared, warps, registers, cluster) + 32 * MIB + 4 * MIB)
 

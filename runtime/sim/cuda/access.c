@@ -329,21 +329,26 @@ static void note_conflicts(const kcsim_access *access) {
     const kcsim_block *block = access->warp->block;
     kcsim_conflict_list *found = &block->worker->conflicts;
     kcsim_conflicts *conflicts = block->launch->conflicts;
-    kcsim_accessor accessor = {.block = block->cluster->leader,
-                               .place = (uint32_t)(access->insn - block->launch->code->insns)};
+    kcsim_accessor accessor = {.block = block->cluster->number * block->cluster->count + block->rank,
+                               .place = (uint32_t)(access->insn - block->launch->code->insns),
+                               .thread = access->warp->index * 32};
     bool is_write = access->kind != KCSIM_ACCESS_READ;
-    /* Readers have no thread: one call does for lanes that read on from each other, or all the
-     * same. */
-    bool dense = access->span.dense && access->mask == UINT32_MAX;
-    if (!is_write && (dense || access->span.same)) {
-        uint32_t size = access->span.same ? access->size : access->size * 32;
-        kcsim_conflicts_access(conflicts, access->span.low, size, false, accessor, found);
+    /* One call does for lanes that go on from each other, or all the same. */
+    if (access->span.dense && access->mask == UINT32_MAX) {
+        kcsim_conflicts_access(conflicts, access->span.low, access->size * 32, access->size,
+                               is_write, accessor, found);
+        return;
+    }
+    if (access->span.same) {
+        accessor.thread += (uint32_t)__builtin_ctz(access->mask);
+        kcsim_conflicts_access(conflicts, access->span.low, access->size, access->size, is_write,
+                               accessor, found);
         return;
     }
     EACH_LANE(lane, access->mask) {
         accessor.thread = access->warp->index * 32 + lane;
-        kcsim_conflicts_access(conflicts, access->address[lane], access->size, is_write, accessor,
-                               found);
+        kcsim_conflicts_access(conflicts, access->address[lane], access->size, access->size,
+                               is_write, accessor, found);
     }
 }
 
@@ -371,7 +376,7 @@ static uint32_t racing_lanes(kcsim_access *access) {
     kcsim_race *race = access->home->race;
     ptx_modifier semantics = ptx_has(access->insn->source, PTX_GROUP_SEMANTICS);
     bool strong = semantics != PTX_M_NONE && semantics != PTX_M_WEAK;
-    char text[120];
+    char text[224];
     if (!race || (strong && access->kind != KCSIM_ACCESS_ATOMIC)) return 0;
     kcsim_racer first = {.warp = 0};
     uint32_t bad = kcsim_race_lanes(race, access, &first);

@@ -242,6 +242,16 @@ typedef struct kcsim_report {
 } kcsim_report;
 
 void kcsim_report_lanes(kcsim_warp *warp, const kcsim_insn *insn, const kcsim_report *report);
+
+/* The other access of a race. */
+typedef struct kcsim_party {
+    uint32_t block[3], thread[3];
+    uint32_t place; /* its instruction; UINT32_MAX: not known */
+} kcsim_party;
+void kcsim_thread_at(const kcsim_grid *grid, uint32_t thread, uint32_t id[3]);
+/* "thread 3,0,0 of block 1,0,0 WHAT at line 27 (ld.global.b32 %r1, [%rd1]), END" */
+void kcsim_describe_party(const kcsim_grid *grid, const kcsim_party *party, const char *what,
+                          const char *end, char *text, size_t size);
 /* Lanes of `mask` whose `ref` is undefined, after reporting them as `what` ("address"). */
 uint32_t kcsim_report_undefined(kcsim_warp *warp, const kcsim_insn *insn, kcsim_ref ref,
                                 uint32_t mask, const char *what);
@@ -390,7 +400,6 @@ typedef struct kcsim_cluster {
     kcsim_block *blocks;
     uint32_t count;
     uint64_t number;
-    uint64_t leader; /* linear number of its first block */
     uint64_t random;
     struct kcsim_turn {
         bool done, polling;
@@ -401,6 +410,9 @@ typedef struct kcsim_cluster {
     uint32_t *gathered, *passed; /* clocks: of this round's arrivals, of the last round's */
 } kcsim_cluster;
 
+/* Where a cluster's block is in the grid: clusters are numbered in x, then y, then z, so are
+ * ranks. */
+void kcsim_block_at(const kcsim_grid *grid, uint64_t cluster, uint32_t rank, uint32_t id[3]);
 bool kcsim_cluster_create(kcsim_cluster *cluster, kcsim_worker *worker);
 void kcsim_cluster_destroy(kcsim_cluster *cluster);
 void kcsim_cluster_start(kcsim_cluster *cluster, uint64_t number);
@@ -459,12 +471,14 @@ void kcsim_flags_reset(kcsim_flags *flags);
 typedef struct kcsim_racer {
     uint32_t warp;  /* of the cluster */
     uint32_t place; /* its instruction; UINT32_MAX: not known, as there are several */
+    uint64_t word;
+    bool reads;
 } kcsim_racer;
 /* Records an access by the instruction that the warp is at; true when another warp's conflicting
  * one is not ordered before it. *other: that one. */
 bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,
                        kcsim_access_kind kind, kcsim_racer *other);
-/* "warp 3 used it too (line 27), and no barrier lies between" */
+/* "thread 96,0,0 of block 0,0,0 used it too at line 27 (...), and no barrier lies between" */
 void kcsim_race_describe(const kcsim_block *home, kcsim_racer other, char *text, size_t size);
 /* A warp arrives at a barrier and does not wait: what it did so far is known to those who do. */
 void kcsim_race_arrive(kcsim_warp *warp, uint32_t barrier);
@@ -490,6 +504,8 @@ void kcsim_traces_start(kcsim_block *block); /* before its warps start */
 uint32_t kcsim_traces_access(kcsim_traces *traces, const kcsim_warp *warp,
                              const uint64_t *addresses, uint32_t mask, uint32_t size,
                              kcsim_access_kind kind, uint32_t *other);
+/* A lane of this warp of the cluster that used the word of late; -1: not known. */
+int kcsim_traces_lane(const kcsim_traces *traces, uint64_t word, uint32_t warp, bool reads);
 /* These lanes release, at the warp's present clock: before whatever else the instruction does. */
 void kcsim_lanes_release(kcsim_warp *warp, uint32_t lanes);
 /* What these lanes did is ordered before what they will do; or what all lanes did. */

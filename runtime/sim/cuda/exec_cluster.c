@@ -45,31 +45,31 @@ void kcsim_cluster_destroy(kcsim_cluster *cluster) {
     memset(cluster, 0, sizeof *cluster);
 }
 
-/* Blocks of a cluster are neighbours in the grid; ranks go in x, then y, then z. */
+/* Blocks of a cluster are neighbours in the grid. */
+void kcsim_block_at(const kcsim_grid *grid, uint64_t cluster, uint32_t rank, uint32_t id[3]) {
+    for (int i = 0; i < 3; i++) {
+        uint32_t size = grid->cluster[i], along = grid->grid[i] / size;
+        id[i] = (uint32_t)(cluster % along) * size + rank % size;
+        cluster /= along;
+        rank /= size;
+    }
+}
+
 void kcsim_cluster_start(kcsim_cluster *cluster, uint64_t number) {
     const kcsim_grid *launch = cluster->worker->launch;
-    const uint32_t *size = launch->cluster;
-    uint64_t rest = number;
-    uint32_t first[3];
-    for (int i = 0; i < 3; i++) {
-        uint32_t along = launch->grid[i] / size[i];
-        first[i] = (uint32_t)(rest % along) * size[i];
-        rest /= along;
-    }
     memset(cluster->gathered, 0, launch->clock_count * sizeof *cluster->gathered);
     memset(cluster->passed, 0, launch->clock_count * sizeof *cluster->passed);
     memset(cluster->turns, 0, cluster->count * sizeof *cluster->turns);
     cluster->gathering = cluster->lanes_release = false;
     cluster->random = launch->machine->options.seed ^ (number + 1) * 0x9e6c63d0876a9a47u;
     for (uint32_t rank = 0; rank < cluster->count; rank++) {
-        uint32_t id[3] = {first[0] + rank % size[0], first[1] + rank / size[0] % size[1],
-                          first[2] + rank / size[0] / size[1]};
+        uint32_t id[3];
+        kcsim_block_at(launch, number, rank, id);
         kcsim_block_start(&cluster->blocks[rank], id);
     }
     cluster->number = number;
     if (cluster->worker->global_race && !cluster->worker->talk)
         kcsim_global_race_begin(cluster->worker->global_race);
-    cluster->leader = cluster->blocks[0].linear;
 }
 
 /* ---- running them ---- */

@@ -13,6 +13,7 @@ void kcsim_report_lanes(kcsim_warp *warp, const kcsim_insn *insn, const kcsim_re
     unsigned lane = (unsigned)__builtin_ctz(report->lanes);
     kcsim_finding finding = {.kind = report->kind,
                              .kernel = block->launch->function->name,
+                             .function = insn->source->function,
                              .instruction = insn->source->text,
                              .space = report->space,
                              .line = insn->line,
@@ -35,4 +36,22 @@ uint32_t kcsim_report_undefined(kcsim_warp *warp, const kcsim_insn *insn, kcsim_
         .kind = KCSIM_FINDING_UNINITIALIZED, .lanes = bad, .space = "register", .other = what};
     kcsim_report_lanes(warp, insn, &report);
     return bad;
+}
+
+void kcsim_thread_at(const kcsim_grid *grid, uint32_t thread, uint32_t id[3]) {
+    id[0] = thread % grid->block[0];
+    id[1] = thread / grid->block[0] % grid->block[1];
+    id[2] = thread / grid->block[0] / grid->block[1];
+}
+
+void kcsim_describe_party(const kcsim_grid *grid, const kcsim_party *party, const char *what,
+                          const char *end, char *text, size_t size) {
+    char at[80] = "";
+    if (party->place != UINT32_MAX) {
+        const kcsim_insn *insn = &grid->code->insns[party->place];
+        snprintf(at, sizeof at, " at line %u (%.52s)", insn->line, insn->source->text);
+    }
+    snprintf(text, size, "thread %u,%u,%u of block %u,%u,%u %s%s, %s", party->thread[0],
+             party->thread[1], party->thread[2], party->block[0], party->block[1], party->block[2],
+             what, at, end);
 }

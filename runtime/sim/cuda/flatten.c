@@ -25,6 +25,7 @@ ptx_statement kcsim_flat_make(const ptx_statement *like, ptx_op op, ptx_type typ
     ptx_statement made = {.op = op,
                           .line = like->line,
                           .text = like->text,
+                          .function = like->function,
                           .guard = like->guard,
                           .guard_negated = like->guard_negated,
                           .type_count = type == PTX_NO_TYPE ? 0 : 1};
@@ -296,8 +297,11 @@ bool kcsim_flatten(ptx_module *module, ptx_routine *entry, kcsim_flat *flat) {
                              .top = PTX_NO_REGISTER};
     kcsim_frame where = {.routine = entry};
     /* Falling off the end is a return. */
-    ptx_statement end = {
-        .op = PTX_OP_RET, .line = entry->line, .text = "ret", .guard = PTX_NO_REGISTER};
+    ptx_statement end = {.op = PTX_OP_RET,
+                         .line = entry->line,
+                         .text = "ret",
+                         .function = entry->name,
+                         .guard = PTX_NO_REGISTER};
     state.has_stack = kcsim_flat_needs_stack(&state);
     bool done = (!state.has_stack || kcsim_stack_begin(&state)) &&
                 kcsim_flat_copy(&state, &where) && kcsim_flat_append(&state, &end) &&

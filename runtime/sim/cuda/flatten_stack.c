@@ -52,7 +52,10 @@ static bool add(kcsim_flattener *state, const ptx_statement *like, uint32_t to, 
 }
 
 bool kcsim_stack_begin(kcsim_flattener *state) {
-    ptx_statement like = {.line = state->entry->line, .text = "stack", .guard = PTX_NO_REGISTER};
+    ptx_statement like = {.line = state->entry->line,
+                          .text = "stack",
+                          .function = state->entry->name,
+                          .guard = PTX_NO_REGISTER};
     ptx_statement move = kcsim_flat_make(&like, PTX_OP_MOV, PTX_U64);
     return kcsim_flat_new_register(state, 8, &state->frame) &&
            kcsim_flat_new_register(state, 8, &state->top) &&
@@ -307,7 +310,10 @@ bool kcsim_stack_return(kcsim_flattener *state, const ptx_statement *like) {
 
 static bool copy_shared(kcsim_flattener *state, kcsim_shared *shared) {
     kcsim_frame where = {.routine = shared->routine, .shared = shared, .depth = 1};
-    ptx_statement like = {.line = shared->routine->line, .text = "ret", .guard = PTX_NO_REGISTER};
+    ptx_statement like = {.line = shared->routine->line,
+                          .text = "ret",
+                          .function = shared->routine->name,
+                          .guard = PTX_NO_REGISTER};
     bool done = true;
     shared->entry = (uint32_t)state->flat->count;
     shared->copied = true;

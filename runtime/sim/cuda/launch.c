@@ -26,6 +26,7 @@ static kcsim_status over_limit(kcsim_machine *machine, const kcsim_function *fun
                                const char *format, ...) {
     kcsim_finding finding = {.kind = KCSIM_FINDING_LAUNCH_LIMIT,
                              .kernel = function->name,
+                             .function = function->name,
                              .count = 1,
                              .line = function->routine->line,
                              .space = "launch"};
@@ -224,31 +225,38 @@ static const kcsim_finding *earliest(const kcsim_finding_set *set) {
     return first;
 }
 
+static kcsim_party party_of(const kcsim_grid *grid, kcsim_accessor accessor) {
+    kcsim_party party = {.place = accessor.place};
+    uint32_t rank = (uint32_t)(accessor.block % grid->cluster_blocks);
+    kcsim_block_at(grid, accessor.block / grid->cluster_blocks, rank, party.block);
+    kcsim_thread_at(grid, accessor.thread, party.thread);
+    return party;
+}
+
 /* Conflicts between blocks, each at the word's least writer. */
 static void tell_conflicts(const kcsim_grid *grid, const kcsim_worker *worker,
                            kcsim_finding_set *found) {
     for (size_t i = 0; i < worker->conflicts.count; i++) {
         uint64_t item = worker->conflicts.items[i];
-        kcsim_accessor writer = kcsim_conflicts_writer(grid->conflicts, item);
+        kcsim_accessor second = {.block = 0};
+        kcsim_accessor first = kcsim_conflicts_at(grid->conflicts, item, &second);
+        kcsim_party writer = party_of(grid, first), other = party_of(grid, second);
         const kcsim_insn *insn = &grid->code->insns[writer.place];
+        uint64_t rows = writer.block[1] + (uint64_t)grid->grid[1] * writer.block[2];
         kcsim_finding finding = {.kind = KCSIM_FINDING_RACE,
                                  .kernel = grid->function->name,
+                                 .function = insn->source->function,
                                  .line = insn->line,
                                  .instruction = insn->source->text,
                                  .space = "global",
                                  .address = item / 2,
                                  .size = item & 1 ? 1 : 4,
-                                 .count = 1,
-                                 .order = writer.block * 1024 + writer.thread};
-        uint64_t rows = writer.block / grid->grid[0];
-        finding.block[0] = (uint32_t)(writer.block % grid->grid[0]);
-        finding.block[1] = (uint32_t)(rows % grid->grid[1]);
-        finding.block[2] = (uint32_t)(rows / grid->grid[1]);
-        finding.thread[0] = writer.thread % grid->block[0];
-        finding.thread[1] = writer.thread / grid->block[0] % grid->block[1];
-        finding.thread[2] = writer.thread / grid->block[0] / grid->block[1];
-        snprintf(finding.other, sizeof finding.other, "%s",
-                 "another block of the launch uses what is stored here");
+                                 .count = 1};
+        finding.order = (writer.block[0] + grid->grid[0] * rows) * 1024 + first.thread;
+        memcpy(finding.block, writer.block, sizeof finding.block);
+        memcpy(finding.thread, writer.thread, sizeof finding.thread);
+        kcsim_describe_party(grid, &other, second.writes ? "stores here too" : "reads this",
+                             "and nothing orders blocks", finding.other, sizeof finding.other);
         kcsim_finding_add(found, &finding);
     }
 }
@@ -342,7 +350,7 @@ static void look_for_conflicts(kcsim_grid *grid) {
         return;
     if (!machine->conflicts) machine->conflicts = kcsim_conflicts_create(&machine->memory);
     if (!machine->conflicts) return;
-    kcsim_conflicts_begin(machine->conflicts);
+    kcsim_conflicts_begin(machine->conflicts, grid->cluster_blocks);
     grid->conflicts = machine->conflicts;
 }
 

@@ -280,7 +280,7 @@ typedef struct ptx_operand {
 typedef struct ptx_statement {
     ptx_op op;
     uint32_t line;
-    const char *text;
+    const char *text, *function; /* function: the routine's name */
     uint32_t guard; /* register, or PTX_NO_REGISTER */
     bool guard_negated;
     uint8_t type_count, operand_count;

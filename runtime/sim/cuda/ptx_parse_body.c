@@ -439,6 +439,7 @@ static void parse_statement(ptx_parser *parser, const ptx_token *first, ptx_stat
         if (!ptx_accept_symbol(parser, ',')) break;
     }
     statement->text = statement_text(parser, from, parser->last_end);
+    statement->function = parser->routine->name;
     ptx_expect_symbol(parser, ';');
     if (parser->module->error[0]) return;
     const ptx_op_info *info = &ptx_ops[statement->op];

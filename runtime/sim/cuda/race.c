@@ -33,6 +33,7 @@
 
 #define STEPS 256u
 #define NOBODY UINT32_MAX
+#define WARP_SHIFT 22 /* an instruction below, and its warp */
 
 typedef struct pair {
     uint32_t writers, readers;
@@ -44,12 +45,12 @@ typedef struct step {
     uint16_t warp;
     uint8_t bytes, kind;
     uint32_t other; /* who conflicts, or NOBODY */
-    bool reads, alone; /* it is a reader; its set holds nobody else */
+    bool reads;     /* it is a reader */
 } step;
 
 struct kcsim_race {
     uint64_t count;
-    pair *words, *places; /* places: the instructions that the sets last changed by */
+    pair *words, *places; /* places: who the sets last changed by, WARP_SHIFT */
     kcsim_race_sets sets;
     step steps[STEPS];
 };
@@ -96,23 +97,25 @@ static bool is_ordered(const kcsim_warp *warp, const kcsim_accessed *past) {
     return past->warp == warp->id || past->time <= warp->time[past->warp];
 }
 
+/* One who conflicts, `wanted` if that warp does. */
 static uint32_t conflict_with(const kcsim_race *race, uint32_t id, const kcsim_warp *warp,
-                              uint32_t bytes, bool atomic) {
+                              uint32_t bytes, bool atomic, uint32_t wanted) {
+    uint32_t found = NOBODY;
     if (!id) return NOBODY;
     const kcsim_race_set *set = &race->sets.sets[id];
     for (uint32_t i = 0; i < set->count; i++) {
         const kcsim_accessed *past = &race->sets.entries[set->first + i];
-        if (past->bytes & bytes && !(past->atomic && atomic) && !is_ordered(warp, past))
-            return past->warp;
+        if (!(past->bytes & bytes) || (past->atomic && atomic) || is_ordered(warp, past)) continue;
+        if (past->warp == wanted) return wanted;
+        if (found == NOBODY) found = past->warp;
     }
-    return NOBODY;
+    return found;
 }
 
 static void find_conflict(const kcsim_race *race, const kcsim_warp *warp, step *at, bool reads) {
     uint32_t id = reads ? at->before.readers : at->before.writers;
-    at->other = conflict_with(race, id, warp, at->bytes, at->kind == KCSIM_ACCESS_ATOMIC);
+    at->other = conflict_with(race, id, warp, at->bytes, at->kind == KCSIM_ACCESS_ATOMIC, NOBODY);
     at->reads = reads;
-    at->alone = id && race->sets.sets[id].count == 1;
 }
 
 static bool is_forgotten(const kcsim_warp *warp, const kcsim_accessed *past,
@@ -196,6 +199,10 @@ static const step *step_from(kcsim_race *race, const kcsim_warp *warp, pair befo
 
 static const kcsim_racer nobody = {.warp = NOBODY, .place = UINT32_MAX};
 
+static uint32_t place_of(const kcsim_warp *warp) {
+    return warp->id << WARP_SHIFT | (warp->pc & ((1u << WARP_SHIFT) - 1));
+}
+
 static void set_word(kcsim_race *race, uint64_t i, pair after, uint32_t place) {
     if (race->words[i].writers != after.writers) race->places[i].writers = place;
     if (race->words[i].readers != after.readers) race->places[i].readers = place;
@@ -224,17 +231,25 @@ static inline const step *step_of(walk *at, pair before, uint32_t bytes) {
     return taken;
 }
 
+/* Preferably the last of those who conflict: of that one it is known where it was. */
+static void name_other(walk *at, const step *taken, uint64_t i) {
+    pair places = at->race->places[i];
+    uint32_t last = taken->reads ? places.readers : places.writers;
+    uint32_t set = taken->reads ? taken->before.readers : taken->before.writers;
+    at->other.warp = conflict_with(at->race, set, at->warp, taken->bytes,
+                                   taken->kind == KCSIM_ACCESS_ATOMIC, last >> WARP_SHIFT);
+    if (at->other.warp == last >> WARP_SHIFT) at->other.place = last & ((1u << WARP_SHIFT) - 1);
+    at->other.word = i;
+    at->other.reads = taken->reads;
+}
+
 /* True when it is a race. */
 static inline bool touch_word(walk *at, uint64_t i, uint32_t bytes) {
     pair before = at->race->words[i];
     const step *taken = step_of(at, before, bytes);
     bool bad = taken->other != NOBODY;
-    if (bad && at->other.warp == NOBODY) {
-        pair places = at->race->places[i];
-        at->other.warp = taken->other;
-        if (taken->alone) at->other.place = taken->reads ? places.readers : places.writers;
-    }
-    if (!same_pair(taken->after, before)) set_word(at->race, i, taken->after, at->warp->pc);
+    if (bad && at->other.warp == NOBODY) name_other(at, taken, i);
+    if (!same_pair(taken->after, before)) set_word(at->race, i, taken->after, place_of(at->warp));
     return bad;
 }
 
@@ -275,7 +290,7 @@ static uint64_t touch_quietly(walk *at, uint64_t address, uint64_t size) {
         const step *taken = step_of(at, before, 15);
         if (taken->other != NOBODY) break;
         for (; !same_pair(taken->after, before) && i < stop; i++)
-            set_word(at->race, i, taken->after, at->warp->pc);
+            set_word(at->race, i, taken->after, place_of(at->warp));
         i = stop;
     }
     return 4 * i;
@@ -338,16 +353,20 @@ void kcsim_race_forget(kcsim_race *race, uint64_t address, uint64_t size) {
 
 void kcsim_race_describe(const kcsim_block *home, kcsim_racer other, char *text, size_t size) {
     uint32_t warps = home->warp_count;
-    char line[32] = "";
-    if (other.place != UINT32_MAX)
-        snprintf(line, sizeof line, " (line %u)", home->launch->code->insns[other.place].line);
-    if (home->cluster->count > 1)
-        snprintf(text, size,
-                 "warp %u of the cluster's block %u used it too%s, and nothing orders the two",
-                 other.warp % warps, other.warp / warps, line);
-    else
-        snprintf(text, size, "warp %u used it too%s, and no barrier lies between", other.warp,
-                 line);
+    const kcsim_block *block = &home->cluster->blocks[other.warp / warps];
+    bool alone = home->cluster->count == 1;
+    const char *end = alone ? "and no barrier lies between" : "and nothing orders the two";
+    int lane = kcsim_traces_lane(home->traces, other.word, other.warp, other.reads);
+    kcsim_party party = {.place = other.place};
+    memcpy(party.block, block->id, sizeof party.block);
+    kcsim_thread_at(home->launch, other.warp % warps * 32 + (lane < 0 ? 0 : (uint32_t)lane),
+                    party.thread);
+    if (lane >= 0) {
+        kcsim_describe_party(home->launch, &party, "used it too", end, text, size);
+        return;
+    }
+    int used = snprintf(text, size, "a lane from ");
+    kcsim_describe_party(home->launch, &party, "on used it too", end, text + used, size - (size_t)used);
 }
 
 void kcsim_race_arrive(kcsim_warp *warp, uint32_t barrier) {

@@ -17,7 +17,7 @@
 typedef struct mark {
     uint32_t key, time; /* of the warp; time 0: none */
     uint16_t place;     /* its instruction; UINT16_MAX: further behind */
-    uint16_t bytes : 4, scope : 2, strong : 1, reads : 1, swaps : 1;
+    uint16_t bytes : 4, scope : 2, strong : 1, reads : 1, swaps : 1, lane : 5;
 } mark;
 
 typedef struct word {
@@ -122,20 +122,12 @@ static const mark *find(const kcsim_warp *warp, const word *at, const mark *now,
 static void tell(kcsim_access *access, uint32_t lanes, const mark *other) {
     const kcsim_grid *launch = access->warp->block->launch;
     uint32_t warps = access->warp->block->warp_count, id = other->key % launch->clock_count;
-    uint32_t number = other->key / launch->clock_count, rank = id / warps, block[3];
-    char text[140], line[32] = "";
-    const uint32_t *size = launch->cluster;
-    for (int i = 0; i < 3; i++) {
-        uint32_t along = launch->grid[i] / size[i];
-        block[i] = number % along * size[i] + rank % size[i];
-        number /= along;
-        rank /= size[i];
-    }
-    if (other->place != UINT16_MAX)
-        snprintf(line, sizeof line, " (line %u)", launch->code->insns[other->place].line);
-    snprintf(text, sizeof text,
-             "warp %u of block %u,%u,%u used it too%s, and nothing orders the two", id % warps,
-             block[0], block[1], block[2], line);
+    kcsim_party party = {.place = other->place == UINT16_MAX ? UINT32_MAX : other->place};
+    char text[224];
+    kcsim_block_at(launch, other->key / launch->clock_count, id / warps, party.block);
+    kcsim_thread_at(launch, id % warps * KCSIM_LANES + other->lane, party.thread);
+    kcsim_describe_party(launch, &party, other->reads ? "reads this" : "stores here too",
+                         "and nothing orders the two", text, sizeof text);
     kcsim_report report = {.kind = KCSIM_FINDING_RACE,
                            .lanes = lanes,
                            .space = "global",
@@ -162,6 +154,7 @@ void kcsim_global_race_access(kcsim_access *access) {
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t from = access->address[lane], end = from + access->size;
+        now.lane = lane & 31;
         for (uint64_t at = from / 4 * 4; at < end; at += 4) {
             word *place = word_at(race, at);
             if (!place) continue;

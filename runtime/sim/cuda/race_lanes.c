@@ -141,6 +141,15 @@ static int unordered(const kcsim_warp *warp, uint32_t lane, uint32_t lanes, uint
     return -1;
 }
 
+int kcsim_traces_lane(const kcsim_traces *traces, uint64_t word, uint32_t warp, bool reads) {
+    if (!traces || word >= traces->count) return -1;
+    const trace *at = &traces->words[word];
+    uint32_t lanes = reads ? at->readers : at->writers;
+    if (!lanes || (at->round_and_warp & 1023) != warp) return -1;
+    if (!(reads ? at->read : at->written)) return -1;
+    return __builtin_ctz(lanes);
+}
+
 static inline uint32_t owner(const kcsim_warp *warp) {
     return warp->round << 10 | (warp->id & 1023);
 }

@@ -288,6 +288,26 @@ static void assertions_end_the_launch(void **state) {
     machine_close(&test);
 }
 
+/* ---- findings -------------------------------------------------------------------------------- */
+
+/* A finding names the function of the text, wherever it was copied to. */
+static void findings_name_the_function(void **state) {
+    (void)state;
+    machine_test test = open_module(
+        PTX_HEADER ".func inner(.param .b64 a)\n{ .reg .b64 %d;\nld.param.u64 %d, [a];\nst.global.u32 [%d], 1;\nret; }\n"
+                   ".func outer(.param .b64 a)\n{ .reg .b64 %d;\n.param .b64 x;\nld.param.u64 %d, [a];\n"
+                   "st.param.b64 [x], %d;\ncall inner, (x);\nret; }\n"
+                   ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n.reg .b64 %d<2>;\n.param .b64 x;\n"
+                   "mov.u64 %d0, 16;\nst.param.b64 [x], %d0;\ncall outer, (x);\nst.global.u32 [%d0+16], 1;\nret;\n}\n");
+    assert_int_equal(machine_launch(&test, 1, 1, 0), KCSIM_FAULT);
+    assert_non_null(strstr(kcsim_last_fault(test.machine), "out_of_bounds in kernel k, function inner, line "));
+    char *json = kcsim_findings_json(test.machine);
+    assert_non_null(strstr(json, "\"kernel\": \"k\", \"function\": \"inner\""));
+    assert_non_null(strstr(json, "\"kernel\": \"k\", \"function\": \"k\""));
+    free(json);
+    machine_close(&test);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pointers_from_a_table),
@@ -302,6 +322,7 @@ int main(void) {
         cmocka_unit_test(the_heap_has_bounds),
         cmocka_unit_test(printf_repeats),
         cmocka_unit_test(assertions_end_the_launch),
+        cmocka_unit_test(findings_name_the_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

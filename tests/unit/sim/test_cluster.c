@@ -129,8 +129,8 @@ static void test_remote_errors(void **state) {
 /* What orders blocks, and what happens without. */
 static void test_races(void **state) {
     (void)state;
-    machine_expect(KERNEL(OWN READ SYNC), 2, 64, 2, "race", "of the cluster's block");
-    machine_expect(KERNEL(OWN "bar.sync 0;\n" READ SYNC), 2, 64, 2, "race", "of the cluster's block");
+    machine_expect(KERNEL(OWN READ SYNC), 2, 64, 2, "race", "used it too at line");
+    machine_expect(KERNEL(OWN "bar.sync 0;\n" READ SYNC), 2, 64, 2, "race", "used it too at line");
     machine_expect(KERNEL(OWN ARRIVE READ WAIT SYNC), 2, 64, 2, "race", NULL);
     machine_expect(KERNEL(ARRIVE OWN WAIT READ SYNC), 2, 64, 2, "race", NULL);
     machine_expect(KERNEL("mov.u32 %r5, 1;\n" SYNC "st.shared::cluster.b32 [%r3], %r5;\nst.shared.b32 [%r2], %r5;\n" SYNC), 2, 64, 2, "race", NULL);
