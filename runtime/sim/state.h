@@ -25,6 +25,7 @@ struct kcsim_machine {
     uint64_t launches;
     uint64_t stack_bytes, heap_limit;
     uint64_t heap_used; /* by kernels' malloc */
+    uint64_t workspace; /* where the blocks of a cooperative grid meet; 0 before there was one */
     uint64_t code_next; /* addresses that functions have so far */
     kcsim_output output;
     void *output_context;

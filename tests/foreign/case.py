@@ -29,8 +29,9 @@ def per_element(size):
 
 
 class Launch:
-    def __init__(self, kernel, grid, block, args, shared=0):
+    def __init__(self, kernel, grid, block, args, shared=0, cooperative=False):
         self.kernel, self.grid, self.block, self.shared = kernel, per_element(grid), per_element(block), shared
+        self.cooperative = cooperative
         self.args = args
 
 
@@ -102,7 +103,7 @@ def run(step, device):
     if isinstance(step, Set):
         device.write(device.symbol(step.symbol, step.array), step.array)
         return ""
-    device.launch(step.kernel, step.grid, step.block, step.shared, [parameter(a, device) for a in step.args])
+    device.launch(step.kernel, step.grid, step.block, step.shared, [parameter(a, device) for a in step.args], step.cooperative)
     for i, arg in enumerate(a.of if isinstance(a, Map) else a for a in step.args):
         if isinstance(arg, Out):
             device.read(arg.address, arg.array)

@@ -67,3 +67,41 @@ def barrier_drop(r):
     start = np.full(96, 7, i32)
     want = np.where(x < 0, start, x.sum() * 100 + (x >= 0).sum())
     return [Launch("barrier_drop", 1, 96, [In(x), Out(want.astype(i32), start=start)])]
+
+
+# ---- grid.cu
+
+
+@case("grid")
+def grid_steps(r):
+    steps = []
+    for grid, block, n, rounds in ((4, 64, 300, 3), (7, 96, 500, 4), (1, 32, 40, 1)):
+        x = small(r, n)
+        a, b = x, np.zeros(n, i32)
+        for _ in range(rounds):
+            a, b = np.roll(a, 1) - 2 * a + 3 * np.roll(a, -1), a
+        first, second = (a, b) if rounds % 2 == 0 else (b, a)
+        steps.append(Launch("grid_steps", grid, block, [Out(first.astype(i32), start=x), Out(second.astype(i32), start=np.zeros(n, i32)),
+                                                        i32(n), i32(rounds)], cooperative=True))
+    return steps
+
+
+@case("grid")
+def grid_center(r):
+    x = small(r, 777)
+    return [Launch("grid_center", g, b, [In(x), Out(np.array([x[np.arange(777) // b % g == k].sum() for k in range(g)], i32)),
+                                         Out((x * 777 - x.sum()).astype(i32)), i32(777)], cooperative=True)
+            for g, b in ((5, 64), (2, 128))]
+
+
+@case("grid")
+def grid_split(r):
+    steps = []
+    for grid, block, rounds in ((6, 64, 3), (3, 32, 1)):
+        n, own = grid * block, 0
+        i = np.arange(n)
+        x = np.array([i + k for k in range(rounds)])
+        for k in range(rounds):
+            own = own * 3 + k + x[k][::-1]
+        steps.append(Launch("grid_split", grid, block, [Out(x.astype(i32)), Out(own.astype(i32)), i32(rounds)], cooperative=True))
+    return steps

@@ -111,14 +111,17 @@ class Device:
         assert size.value == array.nbytes, (name, size.value)
         return address
 
-    def launch(self, kernel, grid, block, shared, params):
+    def launch(self, kernel, grid, block, shared, params, cooperative=False):
         """params: ctypes values or buffers, one a parameter."""
         function = c.c_void_p()
         self.driver.call("cuModuleGetFunction", c.byref(function), self.module, kernel.encode())
         if shared > 48 << 10:
             self.driver.call("cuFuncSetAttribute", function, MAX_DYNAMIC_SHARED, shared)
         pointers = (c.c_void_p * max(len(params), 1))(*[c.addressof(p) for p in params])
-        self.driver.call("cuLaunchKernel", function, *grid, *block, shared, None, pointers, None)
+        if cooperative:
+            self.driver.call("cuLaunchCooperativeKernel", function, *grid, *block, shared, None, pointers)
+        else:
+            self.driver.call("cuLaunchKernel", function, *grid, *block, shared, None, pointers, None)
         self.driver.call("cuCtxSynchronize")
 
     def text(self, name):

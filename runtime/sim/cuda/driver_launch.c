@@ -62,6 +62,18 @@ static CUresult check_cluster(const driver_kernel *kernel) {
     return blocks <= most ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CLUSTER_SIZE;
 }
 
+/* A cooperative grid must fit the device all at once. */
+static bool fits(const driver_kernel *kernel) {
+    const driver_device *device = kernel->function->object.context->device;
+    const kcsim_launch_config *config = &kernel->config;
+    uint64_t threads = (uint64_t)config->block[0] * config->block[1] * config->block[2];
+    uint64_t blocks = (uint64_t)config->grid[0] * config->grid[1] * config->grid[2];
+    if (threads == 0 || threads > 1024) return true; /* the launch itself will say so */
+    int each = kcsim_occupancy(device->machine, kernel->function->function, (int)threads,
+                               config->dynamic_shared);
+    return blocks <= (uint64_t)each * (uint64_t)device->options.multiprocessors;
+}
+
 /* A launch over the limits. Registers and clusters are what the driver does not call an argument.
  */
 static CUresult limit_code(const driver_kernel *kernel) {
@@ -72,6 +84,7 @@ static CUresult limit_code(const driver_kernel *kernel) {
     uint64_t registers = threads * (uint64_t)kernel->function->info.registers;
     bool allowed = threads <= (uint64_t)arch->max_threads_per_block;
     bool too_many = registers > (uint64_t)arch->registers_per_block;
+    if (kernel->cooperative && !fits(kernel)) return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return allowed && too_many ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -92,17 +105,6 @@ static CUresult answer(CUcontext context, const driver_kernel *kernel, kcsim_sta
     return result;
 }
 
-/* A cooperative grid must fit the device all at once. */
-static bool fits(CUcontext context, const driver_kernel *kernel) {
-    const kcsim_launch_config *config = &kernel->config;
-    uint64_t threads = (uint64_t)config->block[0] * config->block[1] * config->block[2];
-    uint64_t blocks = (uint64_t)config->grid[0] * config->grid[1] * config->grid[2];
-    if (threads == 0 || threads > 1024) return true; /* the launch itself will say so */
-    int each = kcsim_occupancy(context->device->machine, kernel->function->function, (int)threads,
-                               config->dynamic_shared);
-    return blocks <= (uint64_t)each * (uint64_t)context->device->options.multiprocessors;
-}
-
 void driver_settle(driver_device *device) {
     pthread_mutex_lock(&device->lock);
     if (device->machine) device->settled = kcsim_launch_number(device->machine);
@@ -112,12 +114,11 @@ void driver_settle(driver_device *device) {
 CUresult driver_kernel_run(CUcontext context, const driver_kernel *kernel) {
     driver_device *device = context->device;
     if (!driver_handle_is(kernel->function, DRIVER_FUNCTION)) return CUDA_ERROR_INVALID_HANDLE;
-    if (kernel->cooperative && !fits(context, kernel))
-        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     kcsim_launch_config config = kernel->config;
     int limit = kernel->function->max_dynamic_shared;
     config.shared_limit = limit > 0 ? (size_t)limit : 0;
     config.big_clusters = kernel->function->big_clusters;
+    config.cooperative = kernel->cooperative;
     pthread_mutex_lock(&device->lock);
     if (config.after <= device->settled) config.after = 0;
     size_t before = kcsim_finding_count(device->machine);

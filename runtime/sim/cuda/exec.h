@@ -160,6 +160,8 @@ typedef struct kcsim_grid {
     uint64_t dynamic_shared;
     const uint8_t *params;
     size_t param_bytes;
+    bool cooperative;   /* all blocks are resident at once */
+    uint64_t workspace; /* of a cooperative grid; else 0 */
     bool track; /* definedness */
     bool check_alignment, check_bounds, check_race, check_copies, check_proxy;
     bool check_order; /* any of those that ask who happened before whom */

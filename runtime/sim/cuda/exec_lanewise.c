@@ -422,6 +422,8 @@ static uint64_t same_for_all(const kcsim_warp *warp, ptx_special special) {
     case PTX_SPECIAL_GLOBALTIMER_HI: return read_clock(warp) >> 32;
     case PTX_SPECIAL_TOTAL_SMEM:
     case PTX_SPECIAL_AGGR_SMEM: return launch->shared_bytes;
+    case PTX_SPECIAL_ENVREG1: return launch->workspace >> 32;
+    case PTX_SPECIAL_ENVREG2: return launch->workspace & UINT32_MAX;
     case PTX_SPECIAL_DYNAMIC_SMEM: return launch->dynamic_shared;
     default: return 0;
     }

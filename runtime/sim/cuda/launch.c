@@ -103,6 +103,20 @@ static kcsim_status check_cluster(kcsim_machine *machine, const kcsim_function *
     return KCSIM_OK;
 }
 
+/* CUDA programming guide, "Grid Synchronization": all blocks of a cooperative grid are resident. */
+static kcsim_status check_cooperative(kcsim_machine *machine, const kcsim_function *function,
+                                      const kcsim_launch_config *config) {
+    uint64_t blocks = (uint64_t)config->grid[0] * config->grid[1] * config->grid[2];
+    int threads = (int)(config->block[0] * config->block[1] * config->block[2]);
+    int each = kcsim_occupancy(machine, function, threads, config->dynamic_shared);
+    uint64_t most = (uint64_t)each * (uint64_t)machine->options.multiprocessors;
+    if (!config->cooperative || blocks <= most) return KCSIM_OK;
+    return over_limit(machine, function,
+                      "%" PRIu64 " blocks in a cooperative grid, the device holds %" PRIu64
+                      " of them at once",
+                      blocks, most);
+}
+
 static kcsim_status check_limits(kcsim_machine *machine, const kcsim_function *function,
                                  const kcsim_launch_config *config) {
     static const uint32_t most[3] = {2147483647, 65535, 65535};
@@ -129,7 +143,8 @@ static kcsim_status check_limits(kcsim_machine *machine, const kcsim_function *f
         return over_limit(machine, function,
                           "%" PRIu64 " bytes of local memory a thread, the limit is 524288",
                           code->local_bytes);
-    return check_cluster(machine, function, config);
+    status = check_cooperative(machine, function, config);
+    return status == KCSIM_OK ? check_cluster(machine, function, config) : status;
 }
 
 /* ---- workers ---- */
@@ -317,7 +332,7 @@ static uint32_t resident_blocks(const kcsim_grid *grid, int block_threads) {
     total /= grid->cluster_blocks;
     if (total < 1) total = 1;
     if (total > grid->cluster_total) total = grid->cluster_total;
-    return total > MOST_RESIDENT ? MOST_RESIDENT : (uint32_t)total;
+    return total > MOST_RESIDENT && !grid->cooperative ? MOST_RESIDENT : (uint32_t)total;
 }
 
 static kcsim_status run_grid(kcsim_grid *grid) {
@@ -363,6 +378,24 @@ static void look_back(kcsim_grid *grid, uint64_t after) {
     kcsim_earlier_begin(machine->earlier, machine->launches, grid->function->name, after);
     grid->earlier = machine->earlier;
     grid->is_early = kcsim_earlier_is_open(machine->earlier);
+}
+
+/* cooperative_groups/details/driver_abi.h: two words, of which the first is the size and the second
+ * the barrier, which begins with 0. */
+static kcsim_status make_workspace(kcsim_grid *grid, bool cooperative) {
+    kcsim_machine *machine = grid->machine;
+    const uint32_t words[2] = {sizeof words, 0};
+    grid->cooperative = cooperative;
+    if (!cooperative) return KCSIM_OK;
+    if (!machine->workspace) {
+        const kcsim_allocation *made = kcsim_memory_alloc(&machine->memory, sizeof words);
+        if (!made) return KCSIM_NO_MEMORY;
+        machine->workspace = made->base;
+    }
+    grid->workspace = machine->workspace;
+    memcpy(machine->memory.host + (grid->workspace - machine->memory.base), words, sizeof words);
+    kcsim_memory_mark(&machine->memory, grid->workspace, sizeof words);
+    return KCSIM_OK;
 }
 
 /* setmaxnreg moves what the kernel was compiled for: .maxnreg, or all that its threads may have. */
@@ -428,6 +461,8 @@ static kcsim_status launch_locked(kcsim_machine *machine, const kcsim_function *
     memcpy(grid.grid, config->grid, sizeof grid.grid);
     memcpy(grid.block, config->block, sizeof grid.block);
     set_clusters(&grid, config);
+    status = make_workspace(&grid, config->cooperative);
+    if (status != KCSIM_OK) return status;
     machine->launches++;
     if (grid.check_race) look_for_conflicts(&grid);
     if (grid.check_race) look_back(&grid, config->after);

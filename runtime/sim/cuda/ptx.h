@@ -191,7 +191,9 @@ const char *ptx_space_name(ptx_space space);
                                                             X(DYNAMIC_SMEM, "%dynamic_smem_size")  \
                                                                 X(AGGR_SMEM, "%aggr_smem_size")    \
                                                                     X(IS_EXPLICIT_CLUSTER,         \
-                                                                      "%is_explicit_cluster")
+                                                                      "%is_explicit_cluster")      \
+                                                                        X(ENVREG1, "%envreg1")     \
+                                                                            X(ENVREG2, "%envreg2")
 
 typedef enum ptx_special {
 #define X(name, text) PTX_SPECIAL_##name,

@@ -178,12 +178,13 @@ static void set_special(ptx_parser *parser, ptx_operand *operand, const ptx_toke
     }
     operand->kind = PTX_OPERAND_SPECIAL;
     operand->special = length < sizeof text ? ptx_find_special(text, length) : PTX_SPECIAL_COUNT;
-    if (length > 7 && memcmp(token->text, "%envreg", 7) == 0)
+    bool known = operand->special != PTX_SPECIAL_COUNT;
+    if (!known && length > 7 && memcmp(token->text, "%envreg", 7) == 0)
         ptx_parser_fail(parser, token->line,
-                        "'%.*s': the environment registers, by which the blocks of a cooperative "
-                        "grid meet, are missing in the simulator",
+                        "'%.*s': of the environment registers only those are here by which the "
+                        "blocks of a cooperative grid meet, %%envreg1 and %%envreg2",
                         (int)token->length, token->text);
-    else if (operand->special == PTX_SPECIAL_COUNT)
+    else if (!known)
         ptx_parser_fail(parser, token->line, "unknown register '%.*s'", (int)token->length,
                         token->text);
 }

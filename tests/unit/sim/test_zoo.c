@@ -86,7 +86,8 @@ static run run_form(const zoo_form *form, const kcsim_options *options) {
     kcsim_launch_config config = {.grid = {form->grid[0], form->grid[1], 1},
                                   .block = {form->block[0], form->block[1], 1},
                                   .cluster = {form->cluster, !!form->cluster, !!form->cluster},
-                                  .dynamic_shared = form->shared};
+                                  .dynamic_shared = form->shared,
+                                  .cooperative = form->cooperative};
     if (form->early) launch_before(&made, module, &config, &params, sizeof params);
     made.status = kcsim_launch(made.machine, function, &config, &params, sizeof params);
     return made;

@@ -33,6 +33,7 @@ typedef struct zoo_form {
     char body[6000];
     unsigned grid[2], block[2], cluster, shared;
     bool freed, reserved, no_map, deep, im2col; /* deep: the map has three dimensions */
+    bool cooperative;
     bool early; /* `before`, `between`, where they are in the module, and k begin before the one in front ends */
     bool by_seed; /* only some schedules show it, mostly as wrong results */
 } zoo_form;
@@ -78,6 +79,7 @@ static inline void zoo_directive(zoo_form *form, const char *text) {
         size_t used = strlen(form->top);
         snprintf(form->top + used, sizeof form->top - used, "%.250s\n", text + 5);
     } else if (strcmp(text, "@early") == 0) form->early = true;
+    else if (strcmp(text, "@cooperative") == 0) form->cooperative = true;
     else if (strcmp(text, "@freed") == 0) form->freed = true;
     else if (strcmp(text, "@reserved") == 0) form->reserved = true;
     else if (strcmp(text, "@by_seed") == 0) form->by_seed = true;
