@@ -75,8 +75,8 @@ typedef enum kcsim_kind {
                              element in memory */
     KCSIM_DO_STORE_BYTES, /* count: matrices of 8 columns, each 16 bytes in memory */
     KCSIM_DO_MOVE_MATRIX,
-    KCSIM_DO_MMA,
-    KCSIM_DO_MMA_SECTIONS, /* fn.mma */
+    KCSIM_DO_MMA,          /* fn.mma; so has */
+    KCSIM_DO_MMA_SECTIONS,
     KCSIM_DO_MMA_QUADS,
     KCSIM_DO_WMMA_LOAD, /* decode_matrix.c says what the fields hold */
     KCSIM_DO_WMMA_STORE,

@@ -101,11 +101,5 @@ typedef struct kcsim_extent {
 } kcsim_extent;
 /* Of a .mMnNkK; zeros for other shapes. */
 kcsim_extent kcsim_matrix_extent(const ptx_statement *statement);
-/* An mma: `elements` of `bits` in a register of `bytes`, k of them along the sum. */
-typedef struct kcsim_mma_shape {
-    uint32_t m, k, bytes, bits, elements;
-    uint32_t d_registers, a_registers, b_registers;
-} kcsim_mma_shape;
-kcsim_mma_shape kcsim_mma_shape_of(const ptx_statement *statement);
 
 #endif

@@ -1,5 +1,6 @@
 /* Matrices: ldmatrix and its kin, mma. */
 #include "runtime/sim/cuda/decode.h"
+#include "runtime/sim/cuda/mma.h"
 
 bool kcsim_decode_fragment(kcsim_decoder *decoder, const ptx_operand *operand, kcsim_ref *list,
                            uint32_t count, unsigned bytes, bool is_written) {
@@ -79,22 +80,6 @@ kcsim_extent kcsim_matrix_extent(const ptx_statement *statement) {
     case PTX_M_M8N32K16: return (kcsim_extent){8, 32, 16};
     default: return (kcsim_extent){0, 0, 0};
     }
-}
-
-kcsim_mma_shape kcsim_mma_shape_of(const ptx_statement *statement) {
-    kcsim_extent extent = kcsim_matrix_extent(statement);
-    unsigned bits = ptx_types[statement->types[1]].bits;
-    kcsim_mma_shape shape = {.m = extent.m, .k = extent.k, .bytes = 4, .bits = bits};
-    if (bits == 1) { /* an element is a word, whose bits are counted */
-        shape.bits = 32;
-        shape.k /= 32;
-    }
-    if (bits == 64) shape.bytes = 8;
-    shape.elements = 8 * shape.bytes / shape.bits;
-    shape.b_registers = shape.k / (4 * shape.elements);
-    shape.a_registers = shape.b_registers * shape.m / 8;
-    shape.d_registers = statement->types[0] == PTX_F16 ? shape.m / 8 : shape.m / 4;
-    return shape;
 }
 
 /* ---- mma ---- */
@@ -224,6 +209,23 @@ static bool decode_quads(kcsim_decoder *decoder) {
            kcsim_decode_fragment(decoder, &statement->operands[3], list + d + 4, c, 4, false);
 }
 
+/* Of b1 an element is a word, whose bits are counted. */
+static kcsim_mma_form form_of(const ptx_statement *statement, uint32_t bytes) {
+    const ptx_type *types = statement->types;
+    kcsim_extent extent = kcsim_matrix_extent(statement);
+    uint32_t bits = types[1] == PTX_B1 ? 32 : ptx_types[types[1]].bits;
+    uint32_t k = types[1] == PTX_B1 ? extent.k / 32 : extent.k;
+    kcsim_mma_form form = {.d = types[0], .a = types[1], .b = types[2], .sections = 1};
+    form.rows = (uint8_t)extent.m;
+    form.k = (uint8_t)k;
+    form.b_registers = (uint8_t)(k * bits / (32 * bytes));
+    form.a_registers = (uint8_t)(form.b_registers * extent.m / 8);
+    form.d_registers = (uint8_t)(form.d == PTX_F16 ? extent.m / 8 : extent.m / 4);
+    form.saturate = ptx_has(statement, PTX_GROUP_SAT) != PTX_M_NONE;
+    form.is_xor = ptx_has(statement, PTX_GROUP_ATOMIC) == PTX_M_XOR;
+    return form;
+}
+
 /* Lists hold D, A, B, C in this order. */
 static bool decode_mma(kcsim_decoder *decoder) {
     const ptx_statement *statement = decoder->statement;
@@ -233,19 +235,20 @@ static bool decode_mma(kcsim_decoder *decoder) {
     if (!mma_exists(statement) || statement->operand_count != 4 || !kcsim_decode_rounding(decoder))
         return kcsim_decode_fail(decoder, "this shape and these types are not supported");
     if (!has_target(decoder)) return false;
-    kcsim_mma_shape shape = kcsim_mma_shape_of(statement);
     kcsim_insn *insn = decoder->insn;
+    kcsim_mma_form *form = kcsim_arena_alloc(&decoder->module->arena, sizeof *form);
+    if (!form) return kcsim_decode_fail(decoder, "out of host memory");
+    uint32_t bytes = statement->types[1] == PTX_F64 ? 8 : 4;
+    *form = form_of(statement, bytes);
     insn->kind = KCSIM_DO_MMA;
-    insn->bytes = (uint8_t)shape.bytes;
-    uint32_t d = shape.d_registers, a = shape.a_registers, b = shape.b_registers;
-    kcsim_ref *list = kcsim_decode_list(decoder, d + a + b + d);
-    return list &&
-           kcsim_decode_fragment(decoder, &statement->operands[0], list, d, shape.bytes, true) &&
-           kcsim_decode_fragment(decoder, &statement->operands[1], list + d, a, shape.bytes,
-                                 false) &&
-           kcsim_decode_fragment(decoder, &statement->operands[2], list + d + a, b, shape.bytes,
-                                 false) &&
-           kcsim_decode_fragment(decoder, &statement->operands[3], list + d + a + b, d, shape.bytes,
+    insn->bytes = (uint8_t)bytes;
+    insn->fn.mma = form;
+    uint32_t d = form->d_registers, a = form->a_registers, b = form->b_registers;
+    kcsim_ref *list = kcsim_decode_list(decoder, kcsim_mma_list_count(form));
+    return list && kcsim_decode_fragment(decoder, &statement->operands[0], list, d, bytes, true) &&
+           kcsim_decode_fragment(decoder, &statement->operands[1], list + d, a, bytes, false) &&
+           kcsim_decode_fragment(decoder, &statement->operands[2], list + d + a, b, bytes, false) &&
+           kcsim_decode_fragment(decoder, &statement->operands[3], list + d + a + b, d, bytes,
                                  false);
 }
 

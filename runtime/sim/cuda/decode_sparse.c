@@ -177,7 +177,7 @@ bool kcsim_decode_mma_sections(kcsim_decoder *decoder) {
     bool scaled = ptx_has(statement, PTX_GROUP_BLOCK_SCALE) != PTX_M_NONE;
     kcsim_mma_form *form = kcsim_arena_alloc(&decoder->module->arena, sizeof *form);
     if (!form) return kcsim_decode_fail(decoder, "out of host memory");
-    *form = (kcsim_mma_form){.d = statement->types[0]};
+    *form = (kcsim_mma_form){.d = statement->types[0], .rows = 16};
     form->sparse = statement->op != PTX_OP_MMA;
     form->ordered = statement->op == PTX_OP_MMA_SPARSE_ORDERED;
     form->saturate = ptx_has(statement, PTX_GROUP_SAT) != PTX_M_NONE;

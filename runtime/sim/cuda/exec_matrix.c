@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/sim/cuda/access.h"
-#include "runtime/sim/cuda/tensor.h"
+#include "runtime/sim/cuda/mma.h"
 
 /* ---- moving matrices ---- */
 
@@ -102,21 +102,7 @@ double kcsim_matrix_element(ptx_type type, uint64_t bits) {
 }
 
 void kcsim_do_mma(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
-    const ptx_statement *statement = insn->source;
-    kcsim_mma_shape shape = kcsim_mma_shape_of(statement);
-    const kcsim_ref *a = insn->list + shape.d_registers, *b = a + shape.a_registers;
-    bool saturate = ptx_has(statement, PTX_GROUP_SAT) != PTX_M_NONE;
-    kcsim_tile tile;
-    tile.row_undefined = tile.column_undefined = 0;
-    kcsim_tile_take_a(&tile, warp, statement->types[1], a, shape.a_registers, shape.m == 16);
-    kcsim_tile_take_b(&tile, warp, statement->types[2], b, shape.b_registers);
-    kcsim_tile_take_c(&tile, warp, statement->types[0], b + shape.b_registers, shape.d_registers);
-    if (statement->types[1] == PTX_B1)
-        kcsim_tile_count(&tile, shape.m, shape.k,
-                         ptx_has(statement, PTX_GROUP_ATOMIC) == PTX_M_XOR);
-    else kcsim_tile_multiply(&tile, shape.m, shape.k, statement->types[0] == PTX_F64);
-    kcsim_tile_give(&tile, warp, statement->types[0], saturate, insn->list, shape.d_registers,
-                    mask);
-    uint32_t k = statement->types[1] == PTX_B1 ? 32 * shape.k : shape.k;
-    kcsim_cost_of(warp)->flops += 2u * shape.m * 8 * k;
+    const kcsim_mma_form *form = insn->fn.mma;
+    kcsim_tile_mma(warp, form, insn->list, mask);
+    kcsim_cost_of(warp)->flops += 2u * form->rows * 8 * form->k * (form->a == PTX_B1 ? 32 : 1);
 }

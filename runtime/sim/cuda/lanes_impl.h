@@ -441,6 +441,12 @@ static const kcsim_lane_row rows[] = {
 
 /* ---- comparisons: a byte a lane, then a bit a lane ------------------------------------------- */
 
+#ifdef LANES_VECTOR
+static inline uint32_t pack_bits(const uint8_t *flags) {
+    __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)flags);
+    return (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(all, 7));
+}
+#else
 static inline uint32_t pack_bits(const uint8_t *flags) {
     uint32_t mask = 0;
     for (int i = 0; i < 4; i++) {
@@ -450,6 +456,7 @@ static inline uint32_t pack_bits(const uint8_t *flags) {
     }
     return mask;
 }
+#endif
 
 #define COMPARE_KERNEL(name, T, LOAD, expression)                                                  \
     static uint32_t name(const void *ap, const void *bp) {                                         \

@@ -1,4 +1,4 @@
-/* mma of a sparse A (mma.sp), of blocks with factors (.block_scale), and of both at once.
+/* mma: plain, of a sparse A (mma.sp), of blocks with factors (.block_scale), and of both at once.
  *
  * Such a product is one or two sections along k, each a plain product of tiles. In a section the
  * lanes hold `k` elements of a row of A, or half of them where A is sparse: then the metadata says
@@ -11,7 +11,9 @@
 typedef struct kcsim_mma_form {
     ptx_type a, b, d; /* how registers are read; d of C too */
     uint8_t d_registers;
-    uint8_t a_registers, b_registers, sections, k; /* the last three: of a section */
+    uint8_t a_registers, b_registers, sections, k; /* of a section; of b1, k counts words */
+    uint8_t rows; /* 16 but for some plain products */
+    bool is_xor;  /* of b1: else and */
     bool codes;           /* a and b are read as numbers 0 to 15 that stand for e2m1 */
     bool sparse, ordered; /* ordered: the two indices of a chunk ascend */
     uint8_t bits;         /* of an element in a register */

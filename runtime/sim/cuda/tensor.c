@@ -52,3 +52,8 @@ void kcsim_tile_give(const kcsim_tile *tile, kcsim_warp *warp, ptx_type type, bo
                      const kcsim_ref *list, uint32_t registers, uint32_t mask) {
     table()->give(tile, warp, type, saturate, list, registers, mask);
 }
+
+void kcsim_tile_mma(kcsim_warp *warp, const kcsim_mma_form *form, const kcsim_ref *list,
+                    uint32_t mask) {
+    table()->mma(warp, form, list, mask);
+}

@@ -42,6 +42,10 @@ void kcsim_tile_count(kcsim_tile *tile, uint32_t rows, uint32_t words, bool is_x
 /* The sums become registers of D, with what is known of them. */
 void kcsim_tile_give(const kcsim_tile *tile, kcsim_warp *warp, ptx_type type, bool saturate,
                      const kcsim_ref *list, uint32_t registers, uint32_t mask);
+/* All of a plain mma: D, A, B and C are listed in this order. */
+struct kcsim_mma_form;
+void kcsim_tile_mma(kcsim_warp *warp, const struct kcsim_mma_form *form, const kcsim_ref *list,
+                    uint32_t mask);
 
 /* What each set of host instructions provides. */
 typedef struct kcsim_tensor_table {
@@ -53,6 +57,7 @@ typedef struct kcsim_tensor_table {
     void (*multiply)(kcsim_tile *, uint32_t, uint32_t, bool);
     void (*give)(const kcsim_tile *, kcsim_warp *, ptx_type, bool, const kcsim_ref *, uint32_t,
                  uint32_t);
+    void (*mma)(kcsim_warp *, const struct kcsim_mma_form *, const kcsim_ref *, uint32_t);
 } kcsim_tensor_table;
 extern const kcsim_tensor_table kcsim_tensor_base, kcsim_tensor_avx2;
 

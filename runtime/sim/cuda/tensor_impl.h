@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/sim/cuda/tensor.h"
+#include "runtime/sim/cuda/mma.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -110,6 +110,13 @@ static void elements(ptx_type element, const void *from, uint32_t count, double 
     }
 }
 
+/* The same in `room`, or where they are. */
+static const double *numbers_of(ptx_type type, const void *from, uint32_t count, double *room) {
+    if (type == PTX_F64) return from;
+    elements(type, from, count, room);
+    return room;
+}
+
 /* ---- transposing: 16 bytes of each of eight rows become columns of eight elements ---- */
 
 static uint32_t bytes_of(ptx_type type) {
@@ -202,19 +209,19 @@ static void take_a(kcsim_tile *tile, const kcsim_warp *warp, ptx_type type,
     double values[256];
     for (uint32_t r = 0; r < registers; r++) {
         uint32_t low = halves ? 8 * (r & 1) : 0, column = run * (halves ? r >> 1 : r);
-        elements(type, kcsim_at(warp, list[r]), 8 * run, values);
+        const double *from = numbers_of(type, kcsim_at(warp, list[r]), 8 * run, values);
         tile->row_undefined |= quads_undefined(warp, list[r]) << low;
         for (uint32_t g = 0; g < 8; g++)
             for (uint32_t i = 0; i < run; i += 4)
-                memcpy(&tile->a[g + low][column + i], values + run * g + i, 4 * sizeof *values);
+                memcpy(&tile->a[g + low][column + i], from + run * g + i, 4 * sizeof *from);
     }
 }
 
 /* Of four bits or 64: number by number. */
-static void take_b_slowly(kcsim_tile *tile, ptx_type type, const void *from, uint32_t first,
+static inline void take_b_slowly(kcsim_tile *tile, ptx_type type, const void *from, uint32_t first,
                           uint32_t run) {
-    double values[256];
-    elements(type, from, 8 * run, values);
+    double room[256];
+    const double *values = numbers_of(type, from, 8 * run, room);
     for (uint32_t i = 0; i < run; i++)
         for (uint32_t g = 0; g < 8; g++)
             tile->b[first + i][g] = values[run * g + i];
@@ -226,10 +233,9 @@ static void take_b(kcsim_tile *tile, const kcsim_warp *warp, ptx_type type, cons
     for (uint32_t r = 0; r < registers; r++) {
         const uint8_t *from = kcsim_at(warp, list[r]), *rows[8];
         tile->column_undefined |= quads_undefined(warp, list[r]);
-        if (bits == 4 || bits == 64) {
-            take_b_slowly(tile, type, from, run * r, run);
-            continue;
-        }
+        if (bits == 64) take_b_slowly(tile, PTX_F64, from, 4 * r, 4);
+        if (bits == 4) take_b_slowly(tile, type, from, run * r, run);
+        if (bits == 4 || bits == 64) continue;
         for (uint32_t g = 0; g < 8; g++)
             rows[g] = from + 16 * g;
         take_transposed(tile, type, rows, run * r);
@@ -237,13 +243,20 @@ static void take_b(kcsim_tile *tile, const kcsim_warp *warp, ptx_type type, cons
 }
 
 /* Two registers side by side: elements 0 and 1 of eight rows. */
-static void take_pairs(ptx_type type, const void *even, const void *odd, double *sums) {
-    double low[32], high[32];
-    elements(type, even, 32, low);
-    elements(type, odd, 32, high);
-    for (uint32_t lane = 0; lane < 32; lane++) {
-        sums[2 * lane] = low[lane];
-        sums[2 * lane + 1] = high[lane];
+#define TAKE_PAIRS(type, value)                                                                    \
+    for (uint32_t lane = 0; lane < 32; lane++) {                                                   \
+        type bits = ((const type *)even)[lane];                                                    \
+        sums[2 * lane] = (value);                                                                  \
+        bits = ((const type *)odd)[lane];                                                          \
+        sums[2 * lane + 1] = (value);                                                              \
+    }                                                                                              \
+    break
+
+static void take_pairs(ptx_type type, const void *even, const void *odd, double *restrict sums) {
+    switch (type) {
+    case PTX_F64: TAKE_PAIRS(double, bits);
+    case PTX_F32: TAKE_PAIRS(uint32_t, from_bits(bits));
+    default: TAKE_PAIRS(int32_t, bits);
     }
 }
 
@@ -336,65 +349,70 @@ static bool give_halves(const double *sums, uint32_t out[32]) {
 }
 
 /* False when there is a NaN, whose bits are another matter. */
-static bool give_floats(const double *sums, uint32_t out[32]) {
-    float values[32];
+static bool give_floats(const double *restrict sums, float *restrict even, float *restrict odd) {
     int numbers = 0;
     for (uint32_t lane = 0; lane < 32; lane++) {
-        values[lane] = (float)sums[2 * lane];
-        numbers += values[lane] == values[lane];
+        even[lane] = (float)sums[2 * lane];
+        odd[lane] = (float)sums[2 * lane + 1];
+        numbers += (even[lane] == even[lane]) + (odd[lane] == odd[lane]);
     }
-    memcpy(out, values, sizeof values);
-    return numbers == 32;
+    return numbers == 64;
 }
 
 /* The low bits of a sum that an integer of 52 bits was added to are the sum's own. */
-static bool give_integers(const double *sums, bool saturate, uint32_t out[32]) {
+static inline uint32_t integer_of(double sum, bool saturate) {
+    uint64_t bits;
+    if (saturate) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+    sum += 0x1.8p52;
+    memcpy(&bits, &sum, sizeof bits);
+    return (uint32_t)bits;
+}
+
+static bool give_integers(const double *restrict sums, bool saturate, uint32_t *restrict even,
+                          uint32_t *restrict odd) {
     for (uint32_t lane = 0; lane < 32; lane++) {
-        double sum = sums[2 * lane];
-        uint64_t bits;
-        if (saturate) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
-        sum += 0x1.8p52;
-        memcpy(&bits, &sum, sizeof bits);
-        out[lane] = (uint32_t)bits;
+        even[lane] = integer_of(sums[2 * lane], saturate);
+        odd[lane] = integer_of(sums[2 * lane + 1], saturate);
     }
     return true;
 }
 
-static bool give_doubles(const double *sums, uint64_t out[32]) {
-    int numbers = 0;
+static bool give_doubles(const double *restrict sums, double *restrict even,
+                         double *restrict odd) {
+    uint64_t not_numbers = 0;
+    for (uint32_t i = 0; i < 64; i++)
+        not_numbers |= sums[i] == sums[i] ? 0 : UINT64_MAX;
     for (uint32_t lane = 0; lane < 32; lane++) {
-        memcpy(&out[lane], &sums[2 * lane], sizeof *out);
-        numbers += sums[2 * lane] == sums[2 * lane];
+        even[lane] = sums[2 * lane];
+        odd[lane] = sums[2 * lane + 1];
     }
-    return numbers == 32;
+    return !not_numbers;
 }
 
-static void give_slowly(const double *sums, ptx_type type, uint32_t out[32]) {
+/* One register: of f16 both elements, else those from sums[0] on. */
+static void give_slowly(const double *sums, ptx_type type, uint8_t *out) {
+    uint32_t bytes = type == PTX_F64 ? 8 : 4;
     for (uint32_t lane = 0; lane < 32; lane++) {
         uint64_t bits = kcsim_encode(type, sums[2 * lane], PTX_M_RN);
         if (type == PTX_F16) bits |= kcsim_encode(type, sums[2 * lane + 1], PTX_M_RN) << 16;
-        out[lane] = (uint32_t)bits;
+        memcpy(out + bytes * lane, &bits, bytes);
     }
 }
 
-static void give_register(const kcsim_tile *tile, kcsim_warp *warp, ptx_type type, bool saturate,
-                          kcsim_ref d, uint32_t first, uint32_t mask) {
-    const double *sums = tile->sum[8 * (first >> 1)] + (first & 1);
-    uint32_t narrow[32];
-    uint64_t wide[32];
-    if (type == PTX_F64) {
-        bool numbers = give_doubles(sums, wide);
-        for (uint32_t lane = 0; !numbers && lane < 32; lane++)
-            wide[lane] = kcsim_encode(type, sums[2 * lane], PTX_M_RN);
-        kcsim_put(warp, d, wide, 8, mask);
-        return;
-    }
-    bool done = type == PTX_F32   ? give_floats(sums, narrow)
-                : type == PTX_F16 ? give_halves(sums, narrow)
-                : type == PTX_S32 ? give_integers(sums, saturate, narrow)
+/* Eight rows: of f16 one register, else two, with element 0 and element 1. */
+static void give_rows(const double *sums, ptx_type type, bool saturate, void *const to[2]) {
+    bool done = type == PTX_F64   ? give_doubles(sums, to[0], to[1])
+                : type == PTX_F32 ? give_floats(sums, to[0], to[1])
+                : type == PTX_F16 ? give_halves(sums, to[0])
+                : type == PTX_S32 ? give_integers(sums, saturate, to[0], to[1])
                                   : false;
-    if (!done) give_slowly(sums, type, narrow);
-    kcsim_put(warp, d, narrow, 4, mask);
+    if (!done) give_slowly(sums, type, to[0]);
+    if (!done && type != PTX_F16) give_slowly(sums + 1, type, to[1]);
+}
+
+/* A register itself where all its lanes take part, else room beside it. */
+static void *room_for(kcsim_warp *warp, kcsim_ref d, uint32_t mask, void *beside) {
+    return mask == warp->live && !kcsim_is_absent(d) ? warp->registers + d.at : beside;
 }
 
 /* An element of D depends on its row of A, its column of B and its C. */
@@ -417,12 +435,32 @@ static void define_register(const kcsim_tile *tile, kcsim_warp *warp, ptx_type t
 
 static void give(const kcsim_tile *tile, kcsim_warp *warp, ptx_type type, bool saturate,
                  const kcsim_ref *list, uint32_t registers, uint32_t mask) {
-    uint32_t each = type == PTX_F16 ? 2 : 1;
-    for (uint32_t r = 0; r < registers; r++) {
-        give_register(tile, warp, type, saturate, list[r], r * each, mask);
-        if (warp->block->launch->track)
-            define_register(tile, warp, type, list[r], tile->sum_defined[r], r * each, mask);
+    uint32_t each = type == PTX_F16 ? 1 : 2, bytes = type == PTX_F64 ? 8 : 4;
+    for (uint32_t r = 0; r < registers; r += each) {
+        double beside[2][32];
+        void *to[2] = {room_for(warp, list[r], mask, beside[0]),
+                       room_for(warp, list[r + each - 1], mask, beside[1])};
+        give_rows(tile->sum[8 / each * r], type, saturate, to);
+        for (uint32_t i = 0; i < each; i++)
+            if (to[i] == beside[i]) kcsim_put(warp, list[r + i], beside[i], bytes, mask);
     }
+    for (uint32_t r = 0; warp->block->launch->track && r < registers; r++)
+        define_register(tile, warp, type, list[r], tile->sum_defined[r], r * (3 - each), mask);
+}
+
+/* ---- all of it ---- */
+
+static void mma(kcsim_warp *warp, const kcsim_mma_form *form, const kcsim_ref *list,
+                uint32_t mask) {
+    const kcsim_ref *a = list + form->d_registers, *b = a + form->a_registers;
+    kcsim_tile tile;
+    tile.row_undefined = tile.column_undefined = 0;
+    take_a(&tile, warp, form->a, a, form->a_registers, form->rows == 16);
+    take_b(&tile, warp, form->b, b, form->b_registers);
+    take_c(&tile, warp, form->d, b + form->b_registers, form->d_registers);
+    if (form->a == PTX_B1) kcsim_tile_count(&tile, form->rows, form->k, form->is_xor);
+    else multiply(&tile, form->rows, form->k, form->d == PTX_F64);
+    give(&tile, warp, form->d, form->saturate, list, form->d_registers, mask);
 }
 
 const kcsim_tensor_table TENSOR_TABLE = {.elements = elements,
@@ -431,4 +469,5 @@ const kcsim_tensor_table TENSOR_TABLE = {.elements = elements,
                                          .take_c = take_c,
                                          .take_columns = take_columns,
                                          .multiply = multiply,
-                                         .give = give};
+                                         .give = give,
+                                         .mma = mma};
