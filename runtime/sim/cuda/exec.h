@@ -114,7 +114,7 @@ typedef struct kcsim_block {
     uint8_t *local, *local_defined;
     struct kcsim_race *race;
     struct kcsim_traces *traces;
-    struct kcsim_wgmma *wgmma;         /* NULL: the kernel has none */
+    struct kcsim_wgmma *wgmma;         /* NULL: the kernel has none, or not looked at */
     struct kcsim_copies *copies;       /* NULL: not looked for */
     struct kcsim_flags *flags;         /* NULL: shared memory orders nothing */
     struct kcsim_copies *leaving;      /* bulk copies that read; these three as well */
@@ -164,6 +164,7 @@ typedef struct kcsim_grid {
     uint64_t workspace; /* of a cooperative grid; else 0 */
     bool track; /* definedness */
     bool check_alignment, check_bounds, check_race, check_copies, check_proxy;
+    bool check_wgmma; /* any of what its books tell */
     bool check_order; /* any of those that ask who happened before whom */
     kcsim_conflicts *conflicts; /* between blocks; NULL: not looked for */
     kcsim_earlier *earlier;     /* between launches; NULL: not looked for */
@@ -480,6 +481,13 @@ typedef struct kcsim_racer {
  * one is not ordered before it. *other: that one. */
 bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,
                        kcsim_access_kind kind, kcsim_racer *other);
+/* The same of reading several stretches behind `start`. *which: the first where it is a race. */
+typedef struct kcsim_stretch {
+    uint32_t at, size;
+} kcsim_stretch;
+bool kcsim_race_read(kcsim_race *race, const kcsim_warp *warp, uint64_t start,
+                     const kcsim_stretch *list, uint32_t count, kcsim_racer *other,
+                     uint32_t *which);
 /* "thread 96,0,0 of block 0,0,0 used it too at line 27 (...), and no barrier lies between" */
 void kcsim_race_describe(const kcsim_block *home, kcsim_racer other, char *text, size_t size);
 /* A warp arrives at a barrier and does not wait: what it did so far is known to those who do. */

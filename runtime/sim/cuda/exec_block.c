@@ -70,7 +70,7 @@ static bool create_checks(kcsim_block *block) {
         block->flags = kcsim_flags_create(launch->shared_bytes, launch->clock_count);
         made &= block->flags != NULL;
     }
-    if (code->wgmma) {
+    if (code->wgmma && launch->check_wgmma) {
         block->wgmma =
             kcsim_wgmma_create(launch->shared_bytes, block->warp_count, code->slot_count);
         made &= block->wgmma != NULL;

@@ -15,7 +15,8 @@ typedef struct matrix {
     const kcsim_wgmma_plan *plan;
     uint32_t mask, start;
     bool is_transposed, holes; /* holes: some byte is undefined */
-    uint32_t racing, racing_at;
+    bool racing;
+    uint32_t racing_at;
     kcsim_racer other;
     uint32_t copied, copied_at;
 } matrix;
@@ -41,37 +42,69 @@ static void tell_outside(const matrix *at) {
     kcsim_report_lanes(at->warp, at->insn, &report);
 }
 
+/* Every byte of some pieces. */
 static bool is_defined(const matrix *at, uint32_t address, uint32_t size) {
     const uint8_t *marks = at->warp->block->shared_defined + address;
-    uint64_t together = UINT64_MAX, part;
+    uint64_t together = UINT64_MAX;
     if (!at->warp->block->launch->track) return true;
-    for (uint32_t i = 0; i < size; i += 8) {
-        memcpy(&part, marks + i, 8);
-        together &= part;
+    for (uint32_t i = 0; i < size; i += PIECE) {
+        uint64_t parts[2];
+        memcpy(parts, marks + i, sizeof parts);
+        together &= parts[0] & parts[1];
     }
     return (together & 0x0101010101010101u) == 0x0101010101010101u;
 }
 
-/* Notes everything that is to be said of reading these pieces, which follow each other. */
-static void note_run(matrix *at, uint32_t address, uint32_t size) {
-    kcsim_block *block = at->warp->block;
+static void note_copies(matrix *at, uint32_t address, uint32_t size) {
+    const kcsim_block *block = at->warp->block;
     uint32_t thread = 0;
-    kcsim_racer other = {.warp = 0};
     uint64_t mbarrier;
-    if (block->race &&
-        kcsim_race_access(block->race, at->warp, address, size, KCSIM_ACCESS_READ, &other) &&
-        !at->racing++) {
-        at->racing_at = address;
-        at->other = other;
-    }
     if (block->copies && kcsim_copies_look(block->copies, at->warp, address, size, &thread) !=
                              KCSIM_COPY_DONE && !at->copied++)
         at->copied_at = address;
     if (block->flights && kcsim_flights_look(block->flights, at->warp, address, size, &mbarrier) &&
         !at->copied++)
         at->copied_at = address;
-    kcsim_wgmma_read(at->warp, at->insn, address, size, at->mask);
-    at->holes |= !is_defined(at, address, size);
+}
+
+/* Notes everything that is to be said of reading these stretches. */
+static void note_reading(matrix *at, const kcsim_stretch *list, uint32_t count) {
+    kcsim_block *block = at->warp->block;
+    uint32_t which = 0;
+    if (block->race)
+        at->racing = kcsim_race_read(block->race, at->warp, at->start, list, count, &at->other,
+                                     &which);
+    if (at->racing) at->racing_at = at->start + list[which].at;
+    for (uint32_t i = 0; (block->copies || block->flights) && i < count; i++)
+        note_copies(at, at->start + list[i].at, list[i].size);
+    kcsim_wgmma_read(at->warp, at->insn, at->start, list, count, at->mask);
+    for (uint32_t i = 0; i < count; i++)
+        at->holes |= !is_defined(at, at->start + list[i].at, list[i].size);
+}
+
+/* A matrix that reaches past the end: what is inside is looked at as ever. */
+static void note_part(matrix *at, uint32_t end) {
+    kcsim_stretch inside[KCSIM_WGMMA_PIECES];
+    uint32_t count = 0;
+    tell_outside(at);
+    for (uint32_t i = 0; i < at->plan->run_count; i++) {
+        kcsim_stretch run = at->plan->runs[i];
+        uint32_t from = at->start + run.at;
+        if (from >= end) continue;
+        if (run.size > end - from) run.size = (end - from) / PIECE * PIECE;
+        inside[count++] = run;
+    }
+    note_reading(at, inside, count);
+}
+
+static void tell_different(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
+                           const uint64_t *values, uint64_t bits) {
+    kcsim_report report = {.kind = KCSIM_FINDING_BARRIER_DIVERGENCE,
+                           .space = "warp",
+                           .other = "the lanes name different matrices"};
+    for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
+        if (mask >> lane & 1 && values[lane] != bits) report.lanes |= 1u << lane;
+    if (report.lanes) kcsim_report_lanes(warp, insn, &report);
 }
 
 /* The descriptor: the first lane's. */
@@ -80,12 +113,10 @@ static uint64_t descriptor(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
     const uint64_t *values = kcsim_at(warp, ref);
     uint64_t bits = values[__builtin_ctz(mask)];
     kcsim_report_undefined(warp, insn, ref, mask, "the matrix descriptor was never written");
-    kcsim_report report = {.kind = KCSIM_FINDING_BARRIER_DIVERGENCE,
-                           .space = "warp",
-                           .other = "the lanes name different matrices"};
+    uint64_t different = 0;
     for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
-        if (mask >> lane & 1 && values[lane] != bits) report.lanes |= 1u << lane;
-    if (report.lanes) kcsim_report_lanes(warp, insn, &report);
+        different |= values[lane] ^ bits;
+    if (different) tell_different(warp, insn, mask, values, bits);
     return bits;
 }
 
@@ -100,12 +131,8 @@ static matrix open_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mas
                  .start = ((uint32_t)(bits & 0x3fff) << 4) & ~1023u,
                  .plan = kcsim_wgmma_plan_of(plans, bits, first, rows, lines),
                  .is_transposed = lines != 0};
-    if (at.start + at.plan->end > end) tell_outside(&at);
-    for (uint32_t i = 0; i < at.plan->run_count; i++) {
-        uint32_t from = at.start + at.plan->runs[i].at, size = at.plan->runs[i].size;
-        if (from < end)
-            note_run(&at, from, size < end - from ? size : (end - from) / PIECE * PIECE);
-    }
+    if (at.start + at.plan->end > end) note_part(&at, end);
+    else note_reading(&at, at.plan->runs, at.plan->run_count);
     return at;
 }
 
@@ -160,15 +187,12 @@ static uint32_t undefined_rows(const matrix *at, uint32_t first, uint32_t count)
     return undefined;
 }
 
-static uint32_t elements_of_piece(ptx_type type) {
-    return type == PTX_B1 ? 4 : 128 / ptx_types[type].bits; /* bits go by words */
-}
-
 /* A's 16 rows. */
 static void take_rows(const matrix *at, kcsim_tile *tile, ptx_type type) {
-    uint32_t each = elements_of_piece(type);
+    const uint8_t *pieces[16][2];
     for (uint32_t i = 0; !at->is_transposed && i < 32; i++)
-        kcsim_elements(type, piece_at(at, i), each, tile->a[i / 2] + i % 2 * each);
+        pieces[i / 2][i % 2] = piece_at(at, i);
+    if (!at->is_transposed) kcsim_tile_take_rows(tile, type, pieces);
     for (uint32_t i = 0; at->is_transposed && i < 2 * at->plan->key.lines; i++) {
         double values[8];
         kcsim_elements(type, piece_at(at, i), 8, values);

@@ -455,6 +455,8 @@ static kcsim_status launch_locked(kcsim_machine *machine, const kcsim_function *
                        .check_race = checks & KCSIM_CHECK_RACE,
                        .check_copies = checks & KCSIM_CHECK_ASYNC_IN_FLIGHT,
                        .check_proxy = checks & KCSIM_CHECK_PROXY_FENCE};
+    grid.check_wgmma = grid.check_copies || grid.check_proxy ||
+                       checks & KCSIM_CHECK_BARRIER_DIVERGENCE;
     grid.check_order =
         grid.check_bounds || grid.check_race || grid.check_copies || grid.check_proxy;
     if (config->dynamic_shared == 0) grid.shared_bytes = function->code.shared_bytes;

@@ -82,8 +82,14 @@ void kcsim_race_reset(kcsim_race *race) {
     kcsim_race_sets_reset(&race->sets);
 }
 
-static bool same_pair(pair a, pair b) {
-    return a.writers == b.writers && a.readers == b.readers;
+static inline uint64_t bits_of(const pair *at) {
+    uint64_t bits;
+    memcpy(&bits, at, sizeof bits);
+    return bits;
+}
+
+static inline bool same_pair(pair a, pair b) {
+    return bits_of(&a) == bits_of(&b);
 }
 
 /* ---- one step ---- */
@@ -267,12 +273,11 @@ static inline bool touch_bytes(walk *at, uint64_t address, uint64_t size) {
 
 /* How many words from here on are in the state of the first. */
 static uint64_t run_of(const pair *words, uint64_t count) {
-    uint64_t i = 0;
+    uint64_t i = 0, first = bits_of(words);
     for (; i + 8 <= count; i += 8) {
-        uint32_t different = 0;
+        uint64_t different = 0;
         for (uint64_t k = i; k < i + 8; k++)
-            different |=
-                (words[k].writers ^ words->writers) | (words[k].readers ^ words->readers);
+            different |= bits_of(&words[k]) ^ first;
         if (different) break;
     }
     while (i < count && same_pair(words[i], *words))
@@ -296,14 +301,45 @@ static uint64_t touch_quietly(walk *at, uint64_t address, uint64_t size) {
     return 4 * i;
 }
 
+/* Whole words that are all as the last step leaves a word, and it is no race: nothing is to do. */
+static inline bool is_settled(const walk *at, uint64_t address, uint64_t size) {
+    const step *last = at->taken;
+    const pair *words = at->race->words + address / 4;
+    if (!last || last->other != NOBODY || last->bytes != 15 || (address | size) % 4 ||
+        (address + size) / 4 > at->race->count || !same_pair(last->before, last->after))
+        return false;
+    uint64_t different = 0, settled = bits_of(&last->after);
+    for (uint64_t i = 0; i < size / 4; i++)
+        different |= bits_of(&words[i]) ^ settled;
+    return !different;
+}
+
+static inline bool touch(walk *at, uint64_t address, uint64_t size) {
+    if (is_settled(at, address, size)) return false;
+    uint64_t from = touch_quietly(at, address, size);
+    return from != address + size && touch_bytes(at, from, address + size - from);
+}
+
 bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,
                        kcsim_access_kind kind, kcsim_racer *other) {
     walk at = {.race = race, .warp = warp, .kind = kind, .other = nobody};
     make_room(race);
-    uint64_t from = touch_quietly(&at, address, size);
-    if (from == address + size || !touch_bytes(&at, from, address + size - from)) return false;
+    if (!touch(&at, address, size)) return false;
     *other = at.other;
     return true;
+}
+
+bool kcsim_race_read(kcsim_race *race, const kcsim_warp *warp, uint64_t start,
+                     const kcsim_stretch *list, uint32_t count, kcsim_racer *other,
+                     uint32_t *which) {
+    walk at = {.race = race, .warp = warp, .kind = KCSIM_ACCESS_READ, .other = nobody};
+    uint32_t racing = count;
+    make_room(race);
+    for (uint32_t i = 0; i < count; i++)
+        if (touch(&at, start + list[i].at, list[i].size) && racing == count) racing = i;
+    *other = at.other;
+    *which = racing;
+    return racing < count;
 }
 
 uint32_t kcsim_race_lanes(kcsim_race *race, const kcsim_access *access, kcsim_racer *other) {

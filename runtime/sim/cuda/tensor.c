@@ -31,6 +31,10 @@ void kcsim_tile_take_c(kcsim_tile *tile, const kcsim_warp *warp, ptx_type type,
     table()->take_c(tile, warp, type, list, registers);
 }
 
+void kcsim_tile_take_rows(kcsim_tile *tile, ptx_type type, const uint8_t *const pieces[16][2]) {
+    table()->take_rows(tile, type, pieces);
+}
+
 void kcsim_tile_take_columns(kcsim_tile *tile, ptx_type type, const uint8_t *const rows[2][8]) {
     table()->take_columns(tile, type, rows);
 }

@@ -33,7 +33,9 @@ void kcsim_tile_take_b(kcsim_tile *tile, const kcsim_warp *warp, ptx_type type,
                        const kcsim_ref *list, uint32_t registers);
 void kcsim_tile_take_c(kcsim_tile *tile, const kcsim_warp *warp, ptx_type type,
                        const kcsim_ref *list, uint32_t registers);
-/* B from memory: of eight columns the first and the last 16 bytes along k. Not for 4 or 64 bits. */
+/* From memory, 32 bytes along k, in pieces of 16. Not for 4 or 64 bits. A: of 16 rows the two
+ * pieces; B: of eight columns the first pieces and the last. */
+void kcsim_tile_take_rows(kcsim_tile *tile, ptx_type type, const uint8_t *const pieces[16][2]);
 void kcsim_tile_take_columns(kcsim_tile *tile, ptx_type type, const uint8_t *const rows[2][8]);
 /* sum += a * b over k, for `rows` rows. */
 void kcsim_tile_multiply(kcsim_tile *tile, uint32_t rows, uint32_t k, bool is_double);
@@ -53,6 +55,7 @@ typedef struct kcsim_tensor_table {
     void (*take_a)(kcsim_tile *, const kcsim_warp *, ptx_type, const kcsim_ref *, uint32_t, bool);
     void (*take_b)(kcsim_tile *, const kcsim_warp *, ptx_type, const kcsim_ref *, uint32_t);
     void (*take_c)(kcsim_tile *, const kcsim_warp *, ptx_type, const kcsim_ref *, uint32_t);
+    void (*take_rows)(kcsim_tile *, ptx_type, const uint8_t *const[16][2]);
     void (*take_columns)(kcsim_tile *, ptx_type, const uint8_t *const[2][8]);
     void (*multiply)(kcsim_tile *, uint32_t, uint32_t, bool);
     void (*give)(const kcsim_tile *, kcsim_warp *, ptx_type, bool, const kcsim_ref *, uint32_t,

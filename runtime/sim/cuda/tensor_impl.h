@@ -183,6 +183,21 @@ static void take_transposed(kcsim_tile *tile, ptx_type type, const uint8_t *cons
     elements(type, columns, 128 / bytes, tile->b[first]);
 }
 
+/* Four rows at a time are 128 bytes. */
+static void take_rows(kcsim_tile *tile, ptx_type type, const uint8_t *const pieces[16][2]) {
+    uint32_t each = 32 / bytes_of(type);
+    for (uint32_t row = 0; row < 16; row += 4) {
+        uint8_t bytes[128];
+        double values[128];
+        for (uint32_t i = 0; i < 8; i++)
+            memcpy(bytes + 16 * i, pieces[row + i / 2][i % 2], 16);
+        elements(type, bytes, 4 * each, values);
+        for (uint32_t i = 0; i < 4; i++)
+            for (uint32_t n = 0; n < each; n += 8)
+                memcpy(&tile->a[row + i][n], values + i * each + n, 8 * sizeof *values);
+    }
+}
+
 static void take_columns(kcsim_tile *tile, ptx_type type, const uint8_t *const rows[2][8]) {
     take_transposed(tile, type, rows[0], 0);
     take_transposed(tile, type, rows[1], 16 / bytes_of(type));
@@ -467,6 +482,7 @@ const kcsim_tensor_table TENSOR_TABLE = {.elements = elements,
                                          .take_a = take_a,
                                          .take_b = take_b,
                                          .take_c = take_c,
+                                         .take_rows = take_rows,
                                          .take_columns = take_columns,
                                          .multiply = multiply,
                                          .give = give,

@@ -13,16 +13,18 @@
 typedef enum register_role { ROLE_NONE, ROLE_SUM, ROLE_SOURCE } register_role;
 
 typedef struct slot_state {
-    uint32_t group; /* the last to use it */
+    uint32_t group;   /* the last to use it */
+    uint32_t written; /* the warp's count of wgmma.fence then, plus 1 */
     uint8_t role;
-    bool dirty; /* written since the last wgmma.fence */
 } slot_state;
 
 typedef struct warp_state {
     uint32_t committed, waited;
     uint32_t reading; /* the last group that reads shared memory */
     uint64_t proxy_fenced; /* when */
-    bool fenced;           /* wgmma.fence, ever */
+    uint64_t stored;       /* its last ordinary store */
+    uint64_t all_fenced;   /* the last time that nobody's store wanted a fence for it to read */
+    uint32_t fences;       /* wgmma.fence */
     uint32_t issued;
     slot_state *slots;
 } warp_state;
@@ -99,6 +101,11 @@ static bool in_flight(const warp_state *state, const slot_state *slot, register_
     return slot->role == role && slot->group > state->waited;
 }
 
+/* Written since the last wgmma.fence. */
+static bool is_dirty(const warp_state *state, const slot_state *slot) {
+    return slot->written == state->fences + 1;
+}
+
 static void read_register(kcsim_warp *warp, const kcsim_insn *insn, uint32_t slot, uint32_t mask) {
     const warp_state *state = &warp->block->wgmma->states[warp->index];
     if (slot && in_flight(state, &state->slots[slot], ROLE_SUM))
@@ -116,7 +123,7 @@ static void write_register(kcsim_warp *warp, const kcsim_insn *insn, uint32_t sl
     if (in_flight(state, at, ROLE_SOURCE))
         tell(warp, insn, KCSIM_FINDING_ASYNC_IN_FLIGHT, mask, "register",
              "it is written while a wgmma that was not waited for reads it");
-    at->dirty = true;
+    at->written = state->fences + 1;
     at->role = ROLE_NONE;
 }
 
@@ -139,20 +146,17 @@ void kcsim_wgmma_watch(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
     /* Compilers copy registers behind the fence; the assembler makes one register of them. */
     const warp_state *state = &warp->block->wgmma->states[warp->index];
     bool copies = insn->kind == KCSIM_DO_MOVE && insn->a.slot;
-    bool dirty = !copies || state->slots[insn->a.slot].dirty;
+    bool dirty = !copies || is_dirty(state, &state->slots[insn->a.slot]);
     write_register(warp, insn, insn->d.slot, mask);
-    state->slots[insn->d.slot].dirty = dirty;
+    if (!dirty) state->slots[insn->d.slot].written = 0;
 }
 
 void kcsim_do_wgmma_fence(kcsim_warp *warp) {
-    kcsim_wgmma *wgmma = warp->block->wgmma;
-    warp_state *state = &wgmma->states[warp->index];
-    state->fenced = true;
-    for (uint32_t i = 0; i < wgmma->slots; i++)
-        state->slots[i].dirty = false;
+    if (warp->block->wgmma) warp->block->wgmma->states[warp->index].fences++;
 }
 
 void kcsim_do_wgmma_group(kcsim_warp *warp, const kcsim_insn *insn) {
+    if (!warp->block->wgmma) return;
     warp_state *state = &warp->block->wgmma->states[warp->index];
     if (insn->imm < 0) {
         state->committed++;
@@ -210,6 +214,7 @@ void kcsim_wgmma_leave(kcsim_warp *warp, uint32_t mask) {
 
 /* The same accumulators may be in several products in flight: the unit keeps their order. */
 void kcsim_wgmma_issue(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    if (!warp->block->wgmma) return;
     warp_state *state = &warp->block->wgmma->states[warp->index];
     const struct kcsim_wgmma_form *form = insn->fn.wgmma;
     bool dirty = false, busy = false;
@@ -218,12 +223,12 @@ void kcsim_wgmma_issue(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
         slot_state *slot = &state->slots[insn->list[i].slot];
         register_role role = i < form->d_registers ? ROLE_SUM : ROLE_SOURCE;
         if (!insn->list[i].slot) continue;
-        dirty |= slot->dirty;
+        dirty |= is_dirty(state, slot);
         busy |= in_flight(state, slot, role == ROLE_SUM ? ROLE_SOURCE : ROLE_SUM);
         slot->role = (uint8_t)role;
         slot->group = state->committed + 1;
     }
-    if (dirty || !state->fenced)
+    if (dirty || !state->fences)
         tell(warp, insn, KCSIM_FINDING_ASYNC_IN_FLIGHT, mask, "register",
              dirty ? "its registers were written, and no wgmma.fence since orders that"
                    : "no wgmma.fence comes before the first wgmma");
@@ -259,23 +264,49 @@ static void tell_piece(kcsim_warp *warp, const kcsim_insn *insn, kcsim_finding_k
 
 /* A fence by who stored or by who reads orders the two proxies; that the one comes before the other
  * at all is the race check's business. */
-void kcsim_wgmma_read(kcsim_warp *warp, const kcsim_insn *insn, uint32_t address, uint32_t size,
-                      uint32_t mask) {
-    kcsim_wgmma *wgmma = warp->block->wgmma;
-    warp_state *state = &wgmma->states[warp->index];
-    uint32_t *reads = wgmma->reads + warp->index * wgmma->pieces;
+static bool is_fenced(const kcsim_wgmma *wgmma, const warp_state *reader, uint64_t stored,
+                      uint32_t writer) {
+    return !stored || reader->proxy_fenced > stored ||
+           wgmma->states[writer].proxy_fenced > stored;
+}
+
+static bool all_fenced(const kcsim_wgmma *wgmma, warp_state *reader) {
+    bool fenced = true;
+    if (reader->all_fenced == wgmma->now) return true;
+    for (uint32_t w = 0; w < wgmma->warps; w++)
+        fenced &= is_fenced(wgmma, reader, wgmma->states[w].stored, w);
+    if (fenced) reader->all_fenced = wgmma->now;
+    return fenced;
+}
+
+static void look_for_fences(kcsim_warp *warp, const kcsim_insn *insn, uint32_t first, uint32_t end,
+                            uint32_t mask) {
+    const kcsim_wgmma *wgmma = warp->block->wgmma;
+    const warp_state *state = &wgmma->states[warp->index];
     char text[120];
-    state->reading = state->committed + 1;
-    for (uint32_t at = address / PIECE; at < (address + size) / PIECE; at++) {
+    for (uint32_t at = first; at < end; at++) {
         const piece *store = &wgmma->stores[at];
-        reads[at] = state->reading;
-        if (!store->written || state->proxy_fenced > store->written ||
-            wgmma->states[store->writer].proxy_fenced > store->written)
-            continue;
+        if (is_fenced(wgmma, state, store->written, store->writer)) continue;
         snprintf(text, sizeof text,
                  "warp %u stored it, and no fence.proxy.async of that warp or this one follows",
                  store->writer);
         tell_piece(warp, insn, KCSIM_FINDING_PROXY_FENCE, mask, (uint64_t)at * PIECE, text);
+    }
+}
+
+void kcsim_wgmma_read(kcsim_warp *warp, const kcsim_insn *insn, uint32_t start,
+                      const kcsim_stretch *list, uint32_t count, uint32_t mask) {
+    kcsim_wgmma *wgmma = warp->block->wgmma;
+    if (!wgmma) return;
+    warp_state *state = &wgmma->states[warp->index];
+    uint32_t *reads = wgmma->reads + warp->index * wgmma->pieces;
+    bool fenced = all_fenced(wgmma, state);
+    state->reading = state->committed + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = (start + list[i].at) / PIECE, end = first + list[i].size / PIECE;
+        for (uint32_t at = first; at < end; at++)
+            reads[at] = state->reading;
+        if (!fenced) look_for_fences(warp, insn, first, end, mask);
     }
 }
 
@@ -300,6 +331,7 @@ void kcsim_wgmma_touch(const kcsim_access *access) {
     uint64_t now = ++wgmma->now;
     bool local = access->home == access->warp->block;
     bool async = access->insn->kind == KCSIM_DO_BULK; /* the same proxy: no fence is wanted */
+    if (local && !async) wgmma->states[access->warp->index].stored = now;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t from = access->address[lane], end = from + access->size;

@@ -55,10 +55,6 @@ typedef struct kcsim_wgmma_key {
     uint32_t lines; /* of K; 0 when K is contiguous */
 } kcsim_wgmma_key;
 
-typedef struct kcsim_wgmma_run {
-    uint32_t at, size;
-} kcsim_wgmma_run;
-
 /* Of `rows` rows (of A, columns of B) from `first` on the pieces of 16 bytes. All addresses count
  * from the start of the matrix, rounded down to 1024. */
 typedef struct kcsim_wgmma_plan {
@@ -68,7 +64,7 @@ typedef struct kcsim_wgmma_plan {
     /* K contiguous: piece k of a row at 2 * row + k; else the piece of eight rows from `row` on
      * that line k has, at across * k + row / 8. */
     uint32_t addresses[KCSIM_WGMMA_PIECES];
-    kcsim_wgmma_run runs[KCSIM_WGMMA_PIECES]; /* the same bytes, ascending, neighbours together */
+    kcsim_stretch runs[KCSIM_WGMMA_PIECES]; /* the same bytes, ascending, neighbours together */
 } kcsim_wgmma_plan;
 
 /* One of `plans`, of which there are KCSIM_WGMMA_PLANS: it is as it was, or made anew. */
@@ -79,8 +75,8 @@ const kcsim_wgmma_plan *kcsim_wgmma_plan_of(kcsim_wgmma_plan *plans, uint64_t bi
 
 /* A product is issued: divergence, missing fences. Its registers are taken. */
 void kcsim_wgmma_issue(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
-/* It reads these bytes, a multiple of 16. */
-void kcsim_wgmma_read(kcsim_warp *warp, const kcsim_insn *insn, uint32_t address, uint32_t size,
-                      uint32_t mask);
+/* It reads these stretches behind `start`, multiples of 16 bytes. */
+void kcsim_wgmma_read(kcsim_warp *warp, const kcsim_insn *insn, uint32_t start,
+                      const kcsim_stretch *list, uint32_t count, uint32_t mask);
 
 #endif

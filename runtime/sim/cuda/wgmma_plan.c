@@ -80,10 +80,10 @@ static void find_runs(kcsim_wgmma_plan *plan) {
     memcpy(sorted, plan->addresses, plan->count * sizeof *sorted);
     qsort(sorted, plan->count, sizeof *sorted, compare);
     for (uint32_t i = 0; i < plan->count; i++) {
-        kcsim_wgmma_run *last = count ? &plan->runs[count - 1] : NULL;
+        kcsim_stretch *last = count ? &plan->runs[count - 1] : NULL;
         if (last && sorted[i] <= last->at + last->size)
             last->size = sorted[i] + PIECE - last->at;
-        else plan->runs[count++] = (kcsim_wgmma_run){.at = sorted[i], .size = PIECE};
+        else plan->runs[count++] = (kcsim_stretch){.at = sorted[i], .size = PIECE};
     }
     plan->run_count = count;
     plan->end = sorted[plan->count - 1] + PIECE;

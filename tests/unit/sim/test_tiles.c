@@ -142,6 +142,30 @@ static void test_columns(void **state) {
     }
 }
 
+/* Row r of A is row r of memory. */
+static void test_rows(void **state) {
+    static const ptx_type narrow[] = {PTX_F16, PTX_BF16, PTX_TF32, PTX_E4M3, PTX_S8, PTX_B1};
+    (void)state;
+    for (size_t t = 0; t < sizeof narrow / sizeof *narrow; t++) {
+        uint8_t memory[16][32];
+        const uint8_t *pieces[16][2];
+        kcsim_tile base, vector;
+        uint32_t each = ptx_types[narrow[t]].bits == 1 ? 8 : 256 / ptx_types[narrow[t]].bits;
+        fill(memory, sizeof memory);
+        for (uint32_t i = 0; i < 32; i++) pieces[i / 2][i % 2] = memory[i / 2] + 16 * (i % 2);
+        kcsim_tensor_base.take_rows(&base, narrow[t], pieces);
+        if (have_vectors()) kcsim_tensor_avx2.take_rows(&vector, narrow[t], pieces);
+        for (uint32_t row = 0; row < 16; row++) {
+            double wanted[32];
+            kcsim_elements(narrow[t], memory[row], each, wanted);
+            for (uint32_t i = 0; i < each; i++) {
+                assert_true(same(wanted[i], base.a[row][i]));
+                if (have_vectors()) assert_true(same(wanted[i], vector.a[row][i]));
+            }
+        }
+    }
+}
+
 /* A warp of `registers` 4-byte registers, or 8-byte ones. */
 typedef struct fake {
     kcsim_grid grid;
@@ -215,7 +239,8 @@ static void test_results(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_elements), cmocka_unit_test(test_halves),  cmocka_unit_test(test_products),
-        cmocka_unit_test(test_doubles),  cmocka_unit_test(test_columns), cmocka_unit_test(test_results),
+        cmocka_unit_test(test_doubles),  cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_rows), cmocka_unit_test(test_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
