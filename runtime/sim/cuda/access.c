@@ -8,6 +8,7 @@
 #include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/talk.h"
 #include "runtime/sim/cuda/mbarrier.h"
+#include "runtime/sim/cuda/transit.h"
 
 #define EACH_LANE(lane, lanes)                                                                     \
     for (uint32_t rest_##lane = (lanes), lane;                                                     \
@@ -465,6 +466,8 @@ void kcsim_access_race(kcsim_access *access) {
         kcsim_global_race_access(access);
     if (access->space == PTX_SPACE_GLOBAL && access->mask && block->launch->earlier)
         kcsim_early_access(access);
+    if (access->space == PTX_SPACE_GLOBAL && access->mask && block->worker->transit)
+        kcsim_transit_check(access);
     if (block->worker->talk && access->space == PTX_SPACE_GLOBAL && kcsim_is_strong(access->insn) &&
         access->insn->kind != KCSIM_DO_BULK)
         kcsim_talk_pass(access);

@@ -120,6 +120,7 @@ typedef struct kcsim_block {
     struct kcsim_copies *leaving;      /* bulk copies that read; these three as well */
     struct kcsim_flights *flights;     /* bulk copies that write */
     struct kcsim_proxy *proxy;
+    struct kcsim_departures *departures; /* transit.h; NULL where the worker has no transit */
     /* Tensor maps in global memory that this block changed last, a ring; exec_tensormap.c. */
     struct kcsim_map_change {
         uint64_t address;
@@ -179,6 +180,7 @@ typedef struct kcsim_worker {
     uint32_t *near; /* by pc: the allocation that the last access hit */
     struct kcsim_talk *talk;               /* talk.h; NULL: blocks do not talk */
     struct kcsim_global_race *global_race; /* NULL: not looked for */
+    struct kcsim_transit *transit;         /* transit.h; NULL: nothing is copied, or not looked for */
     struct kcsim_wgmma_plan *plans; /* wgmma.h; NULL: the kernel has none */
     kcsim_cost *costs; /* by pc */
     uint64_t barriers;

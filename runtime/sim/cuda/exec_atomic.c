@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/sim/cuda/access.h"
+#include "runtime/sim/cuda/transit.h"
 
 static double minimum(double a, double b) {
     return a != a ? b : b != b ? a : a < b || (a == b && signbit(a)) ? a : b;
@@ -197,6 +197,23 @@ static void copy_lane(const kcsim_access *from, const kcsim_access *to, uint32_t
     if (to->shadowed >> lane & 1) memcpy(kcsim_marks(to, lane), marks, to->insn->bytes);
 }
 
+/* The bytes are on their way until the wait. */
+static void depart(const kcsim_access *from) {
+    kcsim_transit *transit = from->warp->block->worker->transit;
+    for (uint32_t rest = from->mask, lanes; rest; rest &= ~lanes) {
+        lanes = rest;
+        uint32_t trip = kcsim_transit_group(from->warp, false, &lanes);
+        if (from->span.dense && lanes == UINT32_MAX) {
+            kcsim_transit_touch(transit, trip, from->span.low, from->size * KCSIM_LANES,
+                                KCSIM_ACCESS_READ);
+            continue;
+        }
+        for (uint32_t each = lanes; each; each &= each - 1)
+            kcsim_transit_touch(transit, trip, from->address[__builtin_ctz(each)], from->size,
+                                KCSIM_ACCESS_READ);
+    }
+}
+
 /* The bytes are copied at once; copies.c knows that they are not there before the wait. */
 void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint64_t addresses[KCSIM_LANES];
@@ -234,6 +251,7 @@ void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask
         kcsim_access_take_space(&from, PTX_SPACE_GLOBAL, addresses, &left);
         kcsim_access_locate(&from);
         kcsim_access_race(&from);
+        if (warp->block->departures) depart(&from);
         for (uint32_t rest = from.mask; rest; rest &= rest - 1)
             read_at[__builtin_ctz(rest)] = from.address[__builtin_ctz(rest)];
         read |= from.mask;

@@ -15,6 +15,7 @@
 #include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/mbarrier.h"
 #include "runtime/sim/cuda/talk.h"
+#include "runtime/sim/cuda/transit.h"
 #include "runtime/sim/cuda/wgmma.h"
 
 #define QUIET_STEPS                                                                                \
@@ -84,6 +85,10 @@ static bool create_checks(kcsim_block *block) {
                                              block->rank * block->warp_count);
         block->flights = kcsim_flights_create(launch->shared_bytes, launch->clock_count);
         made &= block->leaving && block->flights;
+    }
+    if (block->worker->transit) {
+        block->departures = kcsim_departures_create(block->warp_count);
+        made &= block->departures != NULL;
     }
     if (code->mbarriers) {
         block->mbarriers = kcsim_mbarriers_create(launch->shared_bytes, launch->clock_count);
@@ -169,6 +174,7 @@ void kcsim_block_destroy(kcsim_block *block) {
     kcsim_copies_destroy(block->leaving);
     kcsim_flights_destroy(block->flights);
     kcsim_proxy_destroy(block->proxy);
+    kcsim_departures_destroy(block->departures);
     kcsim_mbarriers_destroy(block->mbarriers);
     kcsim_flags_destroy(block->flags);
     free(block->clocks);
@@ -241,6 +247,7 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     kcsim_copies_reset(block->leaving);
     kcsim_flights_reset(block->flights);
     kcsim_proxy_reset(block->proxy);
+    kcsim_departures_reset(block->departures, block->warp_count);
     block->map_change_count = 0;
     kcsim_mbarriers_reset(block->mbarriers);
     kcsim_flags_reset(block->flags);

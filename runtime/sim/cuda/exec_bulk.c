@@ -10,6 +10,7 @@
 #include "runtime/sim/cuda/access.h"
 #include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/mbarrier.h"
+#include "runtime/sim/cuda/transit.h"
 
 #define SECTOR 32u
 #define WAVEFRONT 128u
@@ -26,6 +27,7 @@ typedef struct transfer {
     uint64_t to, from, size;
     uint8_t *data, *marks;
     uint64_t moved, sectors; /* of global memory */
+    uint32_t trip;           /* transit.h; 0: none */
 } transfer;
 
 /* ---- reports ---- */
@@ -113,6 +115,9 @@ static void write_row(transfer *move, uint64_t from, uint64_t address, uint64_t 
                reduces ? KCSIM_ACCESS_ATOMIC : KCSIM_ACCESS_WRITE, &access))
         return;
     kcsim_access_race(&access);
+    if (move->trip)
+        kcsim_transit_touch(move->warp->block->worker->transit, move->trip, address, size,
+                            access.kind);
     check_defined(move, from, address, size);
     if (reduces) combine_row(move, kcsim_host(&access, move->lane), from, size);
     else memcpy(kcsim_host(&access, move->lane), move->data + from, size);
@@ -120,6 +125,13 @@ static void write_row(transfer *move, uint64_t from, uint64_t address, uint64_t 
     for (uint64_t i = 0; marks && i < size; i++)
         marks[i] = move->marks[from + i] && (marks[i] || !reduces);
     count_row(move, address, size);
+}
+
+/* The source, when it is known what the copy's end is told to. */
+static void touch_row(transfer *move, uint64_t into, uint64_t address, uint64_t size) {
+    (void)into;
+    kcsim_transit_touch(move->warp->block->worker->transit, move->trip, address, size,
+                        KCSIM_ACCESS_READ);
 }
 
 typedef void (*row_fn)(transfer *move, uint64_t buffer, uint64_t address, uint64_t size);
@@ -286,7 +298,7 @@ static kcsim_mbarrier *find_mbarrier(const transfer *move, uint64_t at, const kc
 }
 
 /* The bytes are there, and the mbarrier is told; who has not waited for it may not look. */
-static void land(const transfer *move, uint64_t to, uint64_t mbarrier) {
+static void land(transfer *move, uint64_t to, uint64_t mbarrier) {
     kcsim_access access, signal;
     if (!place(move, PTX_SPACE_SHARED, to, move->size, KCSIM_ACCESS_WRITE, &access)) return;
     check_proxy(move, &access, move->size, true); /* before the copy itself is the last writer */
@@ -300,6 +312,9 @@ static void land(const transfer *move, uint64_t to, uint64_t mbarrier) {
     if (home->flights &&
         !kcsim_flights_begin(home->flights, object->at, object->phase, address, move->size))
         move->warp->block->worker->failed = true;
+    if (home->departures && move->bulk->way == KCSIM_BULK_IN)
+        move->trip = kcsim_transit_landing(move->warp, move->lane, home, object->at, object->phase,
+                                           move->trip);
     const char *problem = kcsim_mbarrier_come(home, object, (uint32_t)move->size);
     if (problem) tell(move, KCSIM_FINDING_MBARRIER, PTX_SPACE_SHARED, mbarrier, 8, problem);
     home->changes++;
@@ -317,7 +332,7 @@ static uint64_t in_block(uint64_t address, uint32_t rank) {
     return (address & KCSIM_OFFSET_MASK) | (uint64_t)(rank + 1) << KCSIM_RANK_SHIFT;
 }
 
-static void land_everywhere(const transfer *move) {
+static void land_everywhere(transfer *move) {
     const kcsim_cluster *cluster = move->warp->block->cluster;
     uint64_t mbarrier = address_of(move, &move->bulk->mbarrier);
     if (!move->bulk->multicast) {
@@ -458,10 +473,14 @@ static void copy(transfer *move) {
     else if (!read_shared(move)) return;
     if (flushes(move)) flush_subnormals(move);
     if (move->bulk->way == KCSIM_BULK_OUT) {
+        uint32_t lanes = 1u << move->lane;
+        if (move->warp->block->departures)
+            move->trip = kcsim_transit_group(move->warp, true, &lanes);
         each_row(move, write_row);
         leave(move);
     } else {
         land_everywhere(move);
+        if (from_global && move->trip) each_row(move, touch_row);
     }
     if (move->bulk->way != KCSIM_BULK_ACROSS) count_global(move);
 }

@@ -14,6 +14,7 @@
 #include "runtime/sim/cuda/exec.h"
 #include "runtime/sim/cuda/mbarrier.h"
 #include "runtime/sim/cuda/talk.h"
+#include "runtime/sim/cuda/transit.h"
 
 #define SHORTEST_TURN 64u
 
@@ -70,6 +71,8 @@ void kcsim_cluster_start(kcsim_cluster *cluster, uint64_t number) {
     cluster->number = number;
     if (cluster->worker->global_race && !cluster->worker->talk)
         kcsim_global_race_begin(cluster->worker->global_race);
+    if (cluster->worker->transit && !cluster->worker->talk)
+        kcsim_transit_begin(cluster->worker->transit);
 }
 
 /* ---- running them ---- */

@@ -6,6 +6,7 @@
 #include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/mbarrier.h"
 #include "runtime/sim/cuda/talk.h"
+#include "runtime/sim/cuda/transit.h"
 
 #define EACH_LANE(lane, lanes)                                                                     \
     for (uint32_t rest_##lane = (lanes), lane;                                                     \
@@ -83,6 +84,7 @@ static const char *arrive_with_copies(kcsim_access *access, kcsim_mbarrier *obje
     uint64_t state;
     if (problem) return problem;
     if (copies) kcsim_copies_hand_over(copies, access->warp, lane);
+    if (access->warp->block->departures) kcsim_transit_hand_over(access->warp, lane);
     return kcsim_mbarrier_arrive(access->home, object, 1, false, &state);
 }
 
@@ -109,6 +111,8 @@ static const char *wait(kcsim_access *access, const kcsim_mbarrier *object, uint
         access->warp->acquired++;
         if (access->home->flights)
             kcsim_flights_observed(access->home->flights, access->warp, object->at, object->phase);
+        if (access->home->departures)
+            kcsim_transit_observed(access->home, access->warp, object->at, object->phase);
         results->done |= 1u << lane;
     }
     return NULL;

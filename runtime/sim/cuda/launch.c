@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "runtime/sim/cuda/talk.h"
+#include "runtime/sim/cuda/transit.h"
 #include "runtime/sim/cuda/wgmma.h"
 
 #define MOST_RESIDENT 4096u
@@ -150,16 +151,20 @@ static kcsim_status check_limits(kcsim_machine *machine, const kcsim_function *f
 /* ---- workers ---- */
 
 static bool create_worker(kcsim_worker *worker, const kcsim_grid *grid) {
+    bool copies = grid->code->copies || grid->code->bulk;
+    bool in_transit = copies && (grid->check_race || grid->check_copies);
     memset(worker, 0, sizeof *worker);
     worker->launch = grid;
     worker->executed = calloc(grid->code->insn_count + 1, sizeof *worker->executed);
     worker->near = calloc(grid->code->insn_count + 1, sizeof *worker->near);
-    if (grid->check_race && grid->code->talks_across_blocks) worker->talk = kcsim_talk_create();
+    if ((grid->check_race || in_transit) && grid->code->talks_across_blocks)
+        worker->talk = kcsim_talk_create();
     if (grid->check_race) worker->global_race = kcsim_global_race_create(&grid->machine->memory);
+    if (in_transit) worker->transit = kcsim_transit_create(&grid->machine->memory);
     worker->costs = calloc(grid->code->insn_count + 1, sizeof *worker->costs);
     if (grid->code->wgmma) worker->plans = calloc(KCSIM_WGMMA_PLANS, sizeof *worker->plans);
     worker->failed = !worker->executed || !worker->near || !worker->costs ||
-                     (grid->code->wgmma && !worker->plans);
+                     (grid->code->wgmma && !worker->plans) || (in_transit && !worker->transit);
     return !worker->failed;
 }
 
@@ -170,6 +175,7 @@ static void destroy_worker(kcsim_worker *worker) {
     free(worker->costs);
     kcsim_talk_destroy(worker->talk);
     kcsim_global_race_destroy(worker->global_race);
+    kcsim_transit_destroy(worker->transit);
     kcsim_finding_clear(&worker->findings);
     free(worker->conflicts.items);
     free(worker->printed.data);

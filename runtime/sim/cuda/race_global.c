@@ -4,11 +4,13 @@
  * orders clusters, which conflicts.h looks after, so that here only one's own count.
  *
  * Two strong accesses race only when one is outside the other's scope. A plain load beside a
- * compare-and-swap is a guess, as compilers make it to begin their loops with: no race. */
+ * compare-and-swap is a guess, as compilers make it to begin their loops with: no race. A copy that
+ * an mbarrier is told of is also ordered before who knows of its end (transit.h). */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/sim/cuda/talk.h"
+#include "runtime/sim/cuda/transit.h"
 
 #define PAGE_WORDS 1024u
 #define MOST_PAGES 4096u /* 48 KiB each; behind it words are not remembered */
@@ -18,6 +20,7 @@ typedef struct mark {
     uint32_t key, time; /* of the warp; time 0: none */
     uint16_t place;     /* its instruction; UINT16_MAX: further behind */
     uint16_t bytes : 4, scope : 2, strong : 1, reads : 1, swaps : 1, lane : 5;
+    uint16_t bulk : 1; /* by the asynchronous proxy */
 } mark;
 
 typedef struct word {
@@ -89,11 +92,18 @@ static bool reaches(const kcsim_warp *warp, const mark *past, const mark *now, u
     return scope == KCSIM_SCOPE_CLUSTER || id / warp->block->warp_count == warp->block->rank;
 }
 
-static bool conflicts(const kcsim_warp *warp, const mark *past, const mark *now, uint32_t first) {
+/* It waited for the end of a copy, though nothing orders the copy's issue before it. */
+static bool has_landed(const kcsim_warp *warp, uint64_t address, const mark *past) {
+    return past->bulk && past->reads && warp->block->worker->transit &&
+           kcsim_transit_has_landed(warp, address, past->key);
+}
+
+static inline bool conflicts(const kcsim_warp *warp, uint64_t address, const mark *past,
+                             const mark *now, uint32_t first) {
     if (!past->time || !(past->bytes & now->bytes)) return false;
     if ((past->swaps && now->reads) || (past->reads && now->swaps)) return false;
     if (past->strong && now->strong && reaches(warp, past, now, first)) return false;
-    return !is_ordered(warp, past, first);
+    return !is_ordered(warp, past, first) && !has_landed(warp, address, past);
 }
 
 static void note(word *at, mark now, kcsim_access_kind kind) {
@@ -110,12 +120,12 @@ static void note(word *at, mark now, kcsim_access_kind kind) {
 }
 
 /* The access that this one races with, or NULL. */
-static const mark *find(const kcsim_warp *warp, const word *at, const mark *now,
-                        kcsim_access_kind kind, uint32_t first) {
-    if (conflicts(warp, &at->writer, now, first)) return &at->writer;
-    if (conflicts(warp, &at->atomic, now, first)) return &at->atomic;
-    for (int i = 0; kind != KCSIM_ACCESS_READ && i < 2; i++)
-        if (conflicts(warp, &at->readers[i], now, first)) return &at->readers[i];
+static const mark *find(const kcsim_warp *warp, uint64_t address, const word *at, const mark *now,
+                        uint32_t first) {
+    if (conflicts(warp, address, &at->writer, now, first)) return &at->writer;
+    if (conflicts(warp, address, &at->atomic, now, first)) return &at->atomic;
+    for (int i = 0; !now->reads && i < 2; i++)
+        if (conflicts(warp, address, &at->readers[i], now, first)) return &at->readers[i];
     return NULL;
 }
 
@@ -151,6 +161,7 @@ void kcsim_global_race_access(kcsim_access *access) {
     mark other = {.time = 0};
     if (access->kind == KCSIM_ACCESS_ATOMIC) now.strong = 1;
     else if (access->insn->kind == KCSIM_DO_BULK) now.strong = 0;
+    now.bulk = access->insn->kind == KCSIM_DO_BULK;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t from = access->address[lane], end = from + access->size;
@@ -161,7 +172,7 @@ void kcsim_global_race_access(kcsim_access *access) {
             now.bytes = 15;
             if (at < from) now.bytes &= 15u << (from - at) & 15u;
             if (at + 4 > end) now.bytes &= 15u >> (at + 4 - end);
-            const mark *found = find(warp, place, &now, access->kind, first);
+            const mark *found = find(warp, at, place, &now, first);
             if (found && !bad) other = *found;
             if (found) bad |= 1u << lane;
             note(place, now, access->kind);
