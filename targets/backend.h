@@ -30,10 +30,10 @@ extern const kc_backend kc_backend_cuda, kc_backend_hip;
 
 // Helpers for finish.
 void kc_build_add_image(kc_build_job *, const char *role, const char *data, size_t size);
-// Runs the code generator on a copy of the module. The buffer is the caller's; NULL after an error
-// in the sink.
-LLVMMemoryBufferRef kc_build_emit(kc_build_job *, LLVMCodeGenFileType);
+// Runs the code generator, which changes the module: on a copy of it where it is to run again. The buffer is the
+// caller's; NULL after an error in the sink.
+LLVMMemoryBufferRef kc_build_emit(kc_build_job *, LLVMCodeGenFileType, bool again);
 // As above into an image.
-bool kc_build_emit_image(kc_build_job *, LLVMCodeGenFileType, const char *role);
+bool kc_build_emit_image(kc_build_job *, LLVMCodeGenFileType, bool again, const char *role);
 
 #endif

@@ -92,24 +92,25 @@ void kc_build_add_image(kc_build_job *job, const char *role, const char *data, s
     *image = (kc_image){role, copy, size};
 }
 
-LLVMMemoryBufferRef kc_build_emit(kc_build_job *job, LLVMCodeGenFileType type) {
-    LLVMModuleRef copy = LLVMCloneModule(job->module); // emission changes the module
+LLVMMemoryBufferRef kc_build_emit(kc_build_job *job, LLVMCodeGenFileType type, bool again) {
+    LLVMModuleRef module = again ? LLVMCloneModule(job->module) : job->module;
     char *error = NULL;
     LLVMMemoryBufferRef buffer = NULL;
     int errors = kc_diag_errors(job->diag);
-    if (LLVMTargetMachineEmitToMemoryBuffer(job->machine, copy, type, &error, &buffer)) {
+    if (LLVMTargetMachineEmitToMemoryBuffer(job->machine, module, type, &error, &buffer)) {
         kc_report(job->diag, KC_ERROR, (kc_loc){0, 0}, "code generation failed: %s", error);
         LLVMDisposeMessage(error);
         buffer = NULL;
     }
-    LLVMDisposeModule(copy);
+    if (again) LLVMDisposeModule(module);
     if (!buffer || kc_diag_errors(job->diag) == errors) return buffer;
     LLVMDisposeMemoryBuffer(buffer);
     return NULL;
 }
 
-bool kc_build_emit_image(kc_build_job *job, LLVMCodeGenFileType type, const char *role) {
-    LLVMMemoryBufferRef buffer = kc_build_emit(job, type);
+bool kc_build_emit_image(kc_build_job *job, LLVMCodeGenFileType type, bool again,
+                         const char *role) {
+    LLVMMemoryBufferRef buffer = kc_build_emit(job, type, again);
     if (!buffer) return false;
     kc_build_add_image(job, role, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
     LLVMDisposeMemoryBuffer(buffer);

@@ -83,11 +83,12 @@ static bool add_object(kc_build_job *job, LLVMMemoryBufferRef object) {
 }
 
 static bool finish(kc_build_job *job) {
+    bool wants_object = job->options->want & KC_BUILD_OBJECT;
     if ((job->options->want & KC_BUILD_ASSEMBLY) &&
-        !kc_build_emit_image(job, LLVMAssemblyFile, "asm"))
+        !kc_build_emit_image(job, LLVMAssemblyFile, wants_object, "asm"))
         return false;
-    if (!(job->options->want & KC_BUILD_OBJECT)) return true;
-    LLVMMemoryBufferRef object = kc_build_emit(job, LLVMObjectFile);
+    if (!wants_object) return true;
+    LLVMMemoryBufferRef object = kc_build_emit(job, LLVMObjectFile, false);
     if (!object) return false;
     bool ok = add_object(job, object);
     LLVMDisposeMemoryBuffer(object);
