@@ -24,6 +24,9 @@ enum {
     MOST_PARTS = 64,        // of k
     LEAST_PART = 64,
     EVEN_PART = 32,
+    MICRO_TILE = 4,   // rows and columns of neighbours that a thread of FMA units holds
+    MOST_WHOLE = 256, // of rows or columns that one tile holds
+    LEAST_ODD = 32,   // of extents that are a half more than a power of two
 };
 
 static const double EFFORT = 0.2, // of instructions that are hidden, too: they take power and clock
@@ -124,6 +127,31 @@ bool kc_cost_direct(const kc_target *t, const kc_op *product, int i) {
     return t->attributes.has_async_copy && !is_turned(product, i);
 }
 
+static int64_t axis_of_k(const kc_op *product, int i) {
+    int rank = kc_operand(product, i)->type.rank;
+    bool turned = kc_attr_int(product, i ? KC_ATTR_TRANSPOSE_B : KC_ATTR_TRANSPOSE_A, 0) != 0;
+    return rank - 2 + ((i == 1) == turned);
+}
+
+kc_cost_problem kc_cost_of_product(const kc_target *t, kc_expr_pool *pool, const kc_op *product) {
+    const kc_type *a = &kc_operand(product, 0)->type, *type = &kc_result(product, 0)->type;
+    bool lacks_zero = kc_dtype_is_float(a->elem) && kc_dtype_round(a->elem, 0) != 0;
+    kc_cost_problem p = {.batch = 1,
+                         .elem = lacks_zero ? kc_dtype_compute(a->elem) : a->elem,
+                         .result = type->elem,
+                         .vectors = true};
+    for (int d = 0; d < type->rank - 2; d++)
+        p.batch *= kc_cost_likely(pool, type->shape[d]);
+    p.m = kc_cost_likely(pool, type->shape[type->rank - 2]);
+    p.n = kc_cost_likely(pool, type->shape[type->rank - 1]);
+    p.k = kc_cost_likely(pool, a->shape[axis_of_k(product, 0)]);
+    p.cover[0] = kc_cost_cover(p.m), p.cover[1] = kc_cost_cover(p.n);
+    p.cover[2] = kc_cost_cover(p.k);
+    p.direct = kc_cost_direct(t, product, 0) && kc_cost_direct(t, product, 1);
+    kc_cost_choose_unit(t, &p, kc_attr_string(product, KC_ATTR_PRECISION, "ieee"));
+    return p;
+}
+
 int64_t kc_cost_rate(const kc_target *t, const char *unit, kc_dtype elem) {
     const kc_target_attributes *a = &t->attributes;
     if (strcmp(unit, "tensor") != 0) {
@@ -219,7 +247,8 @@ static int64_t registers_of(const kc_target *t, const kc_cost_problem *p, const 
             fetches = smaller(larger(c->tile[2] / steps, 1), 2);
     int64_t held = fetches * (int64_t)(fetched(t, p, c) * (double)(steps * bytes) / 4);
     if (is_emulated(t, p)) held *= EMULATED;
-    return accumulators(t, p, c) + held + staged(t, p, c) + moving(t, p, c) + OTHER_REGISTERS;
+    int64_t results = (1 + p->held) * accumulators(t, p, c);
+    return results + held + staged(t, p, c) + moving(t, p, c) + OTHER_REGISTERS;
 }
 
 static int64_t shared_of(const kc_cost_problem *p, const kc_cost_choice *c) {
@@ -387,10 +416,23 @@ static void insert(ranking *r, const kc_cost_plan *plan) {
     r->best[at] = *plan;
 }
 
+// Pieces of the tile that warps can be dealt; what is odd about an extent each of them repeats.
+static int64_t pieces(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
+    int64_t n = is_tensor(p) ? t->attributes.warp_size : 1;
+    for (int i = 0; i < 2; i++) {
+        int64_t whole = c->tile[i] & -c->tile[i], piece = is_tensor(p) ? p->least[i] : MICRO_TILE;
+        n *= larger(whole / piece, 1);
+    }
+    return n / t->attributes.warp_size;
+}
+
 // Whether it is worth looking at, where the wish leaves the choice.
 static bool sensible(const ranking *r, const kc_cost_choice *c, const kc_cost_choice *wish) {
     int64_t threads = threads_of(r->target, c), all = c->tile[0] * c->tile[1],
             elements = divided(all, threads);
+    bool odd = (c->tile[0] & (c->tile[0] - 1)) || (c->tile[1] & (c->tile[1] - 1));
+    if (!wish->warps && odd && c->warps > 1 && c->warps > pieces(r->target, r->problem, c))
+        return false;
     int64_t halves = r->problem->vectors ? 1 : 2; // loads of single elements take compile time, too
     if (!wish->warps &&
         (elements * halves > r->search->most_elements || (elements < 8 && c->warps > 1)))
@@ -456,6 +498,54 @@ int64_t kc_cost_parts(const kc_target *t, const kc_cost_problem *p, const kc_cos
         if (seconds >= 0 && seconds < BETTER * least) least = seconds, best = parts;
     }
     return least < WORTH_PARTS * whole ? best : 1;
+}
+
+// ---- reductions of a product ---------------------------------------------------------------------------------------------------
+
+int64_t kc_cost_whole_tile(const kc_cost_problem *p, int i, int64_t extent) {
+    for (int64_t tile = p->least[i]; tile <= MOST_WHOLE; tile *= 2) {
+        if (tile >= extent) return tile;
+        int64_t half = tile / 2;
+        if (tile >= LEAST_ODD && half % p->least[i] == 0 && tile + half >= extent &&
+            tile + half <= MOST_WHOLE)
+            return tile + half;
+    }
+    return 0;
+}
+
+int64_t kc_cost_held(const kc_op *reduction, kc_dtype result) {
+    int64_t bytes = 0;
+    for (int i = 1; i < reduction->n_operands; i++)
+        bytes += kc_dtype_unit(kc_operand(reduction, i)->type.elem);
+    return divided(bytes, kc_dtype_unit(result));
+}
+
+// Loads of single elements have to fit, too.
+static double seconds_joined(const kc_target *t, const kc_cost_problem *p,
+                             const kc_cost_choice *wish, const int64_t whole[2]) {
+    kc_cost_choice tiles = *wish;
+    kc_cost_problem joined = *p;
+    kc_cost_plan best;
+    for (int i = 0; i < 2; i++)
+        if (whole[i]) tiles.tile[i] = whole[i];
+    if (kc_cost_rank(t, &joined, &tiles, &best, 1) == 0) return -1;
+    double seconds = best.seconds;
+    joined.vectors = joined.direct = false;
+    return kc_cost_rank(t, &joined, &tiles, &best, 1) == 0 ? -1 : seconds;
+}
+
+bool kc_cost_joins(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *wish,
+                   const int64_t whole[2], double patience) {
+    kc_cost_plan best;
+    for (int i = 0; i < 2; i++)
+        if (whole[i] && wish->tile[i] && wish->tile[i] < whole[i]) return false;
+    double joined = seconds_joined(t, p, wish, whole);
+    if (joined < 0) return false;
+    if (kc_cost_rank(t, p, wish, &best, 1) == 0) return true;
+    double read = (double)p->batch * (double)p->m * (double)p->n * kc_dtype_unit(p->result);
+    double apart =
+        best.seconds + KERNEL_SECONDS + read / ((double)t->attributes.dram_bandwidth * 1e9);
+    return joined <= patience * apart;
 }
 
 // ---- for people --------------------------------------------------------------------------------------------------------------

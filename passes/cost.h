@@ -15,6 +15,7 @@ typedef struct {
     int64_t cover[3]; // a tile larger than this would be empty in part whatever the sizes
     int64_t least[3]; // the smallest tile that the unit takes
     int64_t fetch;    // of tensor cores: elements of k that an instruction takes at most
+    int64_t held;     // tiles of the result's size that are held beside the accumulator
     kc_dtype elem, result;
     bool vectors;     // loads are as wide as the target's; else an element each, in a register of its own
     bool direct;      // copies to shared memory pass no registers
@@ -53,6 +54,16 @@ typedef struct {
 int64_t kc_cost_rate(const kc_target *, const char *unit, kc_dtype elem);
 // "tensor" where the target has an instruction for these types, and sets the smallest tile; else "fma".
 void kc_cost_choose_unit(const kc_target *, kc_cost_problem *, const char *precision);
+// The problem of a matrix product, for best loads.
+kc_cost_problem kc_cost_of_product(const kc_target *, kc_expr_pool *, const kc_op *matmul);
+// The extent of a tile that holds a whole row (i = 1) or column (i = 0) of so many elements; 0: there is none.
+int64_t kc_cost_whole_tile(const kc_cost_problem *, int i, int64_t extent);
+// What a reduction holds of each element of a product beside it, in elements of the product: indices, for one.
+int64_t kc_cost_held(const kc_op *reduction, kc_dtype result);
+// Whether reductions of a product are best made by its kernel, whose tiles are as `whole` says (0: as they like), rather
+// than by a kernel that reads the product. They may take `patience` times as long.
+bool kc_cost_joins(const kc_target *, const kc_cost_problem *, const kc_cost_choice *wish,
+                   const int64_t whole[2], double patience);
 // Whether the elements of factor i of a product reach shared memory as they lie in memory.
 bool kc_cost_direct(const kc_target *, const kc_op *product, int i);
 // The best plans first, at most `most` of those that fit and agree with the wish. Gives their number.

@@ -25,7 +25,8 @@
 //   map          any graph of elementwise and movement ops; all results have one shape
 //   reduction    reductions and scans over the same axes of one space F, with a map before them, and elementwise ops,
 //                broadcasts and reshapes by extents of 1 after them; results have the shape of F or of its parallel axes
-//   contraction  one matrix product, with cheap maps on its operands and elementwise ops after it
+//   contraction  one matrix product, with cheap maps on its operands and elementwise ops after it; where a tile of the product
+//                holds all that is reduced together, reductions and what follows them, too (fuse_join.c)
 // A result of the last two may be carried on by reshapes and transpositions that keep rows (fuse_carry.c).
 //
 // It works from the outputs upwards: a fusion takes in what it can and makes the rest results of other fusions ("cut").
@@ -56,7 +57,7 @@ static void cut(kc_fuser *f, kc_value *v) {
 }
 
 // Dimensions of extent 1 are the only difference: then where[d] is the dimension of `to` that d of `from` is, or NO_AXIS.
-static bool soft_reshape(kc_expr_pool *pool, const kc_type *from, const kc_type *to, int *where) {
+bool kc_fuse_soft_reshape(kc_expr_pool *pool, const kc_type *from, const kc_type *to, int *where) {
     int j = 0;
     for (int d = 0; d < from->rank; d++) {
         where[d] = NO_AXIS;
@@ -72,12 +73,12 @@ static bool soft_reshape(kc_expr_pool *pool, const kc_type *from, const kc_type 
 }
 
 // Ops that heavy work may lie above: they keep axes in place.
-static bool soft(kc_fuser *f, const kc_op *op) {
+bool kc_fuse_is_soft(const kc_fuser *f, const kc_op *op) {
     int where[KC_MAX_RANK];
     if (kc_op_has(op, KC_ELEMENTWISE) || op->n_operands == 0 || op->code == KC_OP_BROADCAST)
         return true;
     return op->code == KC_OP_RESHAPE &&
-           soft_reshape(f->pool, &kc_operand(op, 0)->type, &kc_result(op, 0)->type, where);
+           kc_fuse_soft_reshape(f->pool, &kc_operand(op, 0)->type, &kc_result(op, 0)->type, where);
 }
 
 // Whether some op above v, not past a cut, satisfies `is`.
@@ -105,7 +106,7 @@ static bool is_contraction(const kc_op *op) {
 
 // ---- what a fusion's heavy op must be ------------------------------------------------------------------------------
 
-static bool same_space(kc_fuser *f, const kc_cluster *c, const kc_op *op) {
+static bool same_space(const kc_fuser *f, const kc_cluster *c, const kc_op *op) {
     const kc_type *space = &kc_operand(op, 0)->type;
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     if (!kc_type_same_shape(f->pool, space, c->space)) return false;
@@ -120,18 +121,19 @@ static bool same_space(kc_fuser *f, const kc_cluster *c, const kc_op *op) {
 
 // map[d] is the axis that dimension d runs along. A reduction must be asked for exactly at the parallel axes, a scan at all
 // axes, a contraction at the axes of the results in order.
-static bool fits(kc_fuser *f, const kc_cluster *c, const kc_op *op, const int *map) {
+bool kc_fuse_fits(const kc_fuser *f, const kc_cluster *c, const kc_op *op, const int *map) {
     const kc_type *type = &kc_result(op, 0)->type;
-    if (!c->hero || is_contraction(op) != is_contraction(c->hero)) return false;
+    if (!c->hero) return false;
     if (is_contraction(op)) {
+        if (op != c->hero && op != c->product) return false;
         for (int d = 0, last = NO_AXIS; d < type->rank; d++) {
             if (kc_expr_is_one(type->shape[d])) continue;
             if (map[d] <= last) return false;
             last = map[d];
         }
-        return op == c->hero;
+        return true;
     }
-    if (!same_space(f, c, op)) return false;
+    if (is_contraction(c->hero) || !same_space(f, c, op)) return false;
     int d = 0;
     for (int a = 0; a < c->space->rank; a++) {
         if (c->axis_reduced[a] && !kc_op_has(op, KC_SCAN)) continue;
@@ -141,13 +143,13 @@ static bool fits(kc_fuser *f, const kc_cluster *c, const kc_op *op, const int *m
     return true;
 }
 
-static void operand_map(kc_fuser *f, kc_op *op, const int *map, int i, int *from) {
+void kc_fuse_operand_axes(const kc_fuser *f, const kc_op *op, const int *map, int i, int *from) {
     const kc_type *x = &kc_operand(op, i)->type, *type = &kc_result(op, 0)->type;
     if (op->code == KC_OP_BROADCAST) {
         for (int d = 0; d < x->rank; d++)
             from[d] = kc_expr_is_one(x->shape[d]) ? NO_AXIS : map[type->rank - x->rank + d];
     } else if (op->code == KC_OP_RESHAPE) {
-        soft_reshape(f->pool, x, type, from);
+        kc_fuse_soft_reshape(f->pool, x, type, from);
         for (int d = 0; d < x->rank; d++)
             if (from[d] != NO_AXIS) from[d] = map[from[d]];
     } else {
@@ -166,7 +168,7 @@ static bool result_map(kc_fuser *f, const kc_cluster *c, const kc_type *type, in
     for (int a = 0; a < c->space->rank; a++)
         if (!c->axis_reduced[a])
             axis_of[parallel.rank] = a, parallel.shape[parallel.rank++] = c->space->shape[a];
-    if (!soft_reshape(f->pool, type, &parallel, map)) return false;
+    if (!kc_fuse_soft_reshape(f->pool, type, &parallel, map)) return false;
     for (int d = 0; d < type->rank; d++)
         if (map[d] != NO_AXIS) map[d] = axis_of[map[d]];
     return true;
@@ -220,7 +222,7 @@ static void gather(kc_fuser *f, kc_cluster *c, kc_value *v, const int *map, bool
     }
     kc_op *op = v->def;
     bool full = c->n_heavy == MOST_HEAVY && !c->ops[op->order];
-    if (heavy(op) && (pure || full || !fits(f, c, op, map))) {
+    if (heavy(op) && (pure || full || !kc_fuse_fits(f, c, op, map))) {
         cut(f, v);
         add_input(f, c, v);
         return;
@@ -234,11 +236,11 @@ static void gather(kc_fuser *f, kc_cluster *c, kc_value *v, const int *map, bool
     else if (!pure && kc_fuse_carried_from(f, c, op, map, carried_from)) {
         c->forward[op->order] = true;
         gather(f, c, kc_operand(op, 0), carried_from, false);
-    } else if (!soft(f, op)) gather_hard(f, c, op);
+    } else if (!kc_fuse_is_soft(f, op)) gather_hard(f, c, op);
     else
         for (int i = 0; i < op->n_operands; i++) {
             int from[KC_MAX_RANK];
-            if (!pure) operand_map(f, op, map, i, from);
+            if (!pure) kc_fuse_operand_axes(f, op, map, i, from);
             gather(f, c, kc_operand(op, i), from, pure);
         }
 }
@@ -261,7 +263,7 @@ static bool suits(kc_fuser *f, kc_cluster *c, kc_op *op, kc_value *result) {
     int map[KC_MAX_RANK];
     set_hero(c, op, result);
     bool ok = is_contraction(op)
-                  ? soft_reshape(f->pool, &kc_result(op, 0)->type, &result->type, map)
+                  ? kc_fuse_soft_reshape(f->pool, &kc_result(op, 0)->type, &result->type, map)
                   : result_map(f, c, &result->type, map);
     if (!ok) set_hero(c, NULL, result);
     return ok;
@@ -271,7 +273,7 @@ static bool suits(kc_fuser *f, kc_cluster *c, kc_op *op, kc_value *result) {
 static void reach(kc_fuser *f, kc_value *v, bool *seen) {
     if (!v->def || kc_fuse_is_cut(f, v) || seen[v->def->order]) return;
     seen[v->def->order] = true;
-    if (heavy(v->def) || !soft(f, v->def)) return;
+    if (heavy(v->def) || !kc_fuse_is_soft(f, v->def)) return;
     for (int i = 0; i < v->def->n_operands; i++)
         reach(f, kc_operand(v->def, i), seen);
 }
@@ -286,13 +288,42 @@ bool kc_fuse_find_hero(kc_fuser *f, kc_cluster *c, kc_value *result, int *axes) 
     return c->hero != NULL;
 }
 
-// Before a reduction's operand is taken in, a contraction inside it is cut off with the elementwise work that follows it:
-// the operand of the innermost reduction is what gets stored.
+// Before a reduction's operand is taken in, a contraction inside it that the reductions do not join is cut off with the
+// elementwise work that follows it: the operand of the innermost reduction is what gets stored.
+static bool another_contraction_above(kc_fuser *f, const kc_cluster *c, kc_value *v) {
+    bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
+    if (c->product) seen[c->product->order] = true;
+    return any_above(f, v, is_contraction, seen);
+}
+
+static bool used_elsewhere(const kc_value *v, const kc_op *op) {
+    for (const kc_use *use = v->uses; use; use = use->next)
+        if (use->user != op) return true;
+    return false;
+}
+
+// Of a square that is summed and what is squared, which is wanted again, only this has to be stored.
+static kc_value *before_squaring(kc_fuser *f, const kc_cluster *c, kc_value *v) {
+    while (kc_op_has(v->def, KC_ELEMENTWISE)) {
+        kc_value *only = NULL;
+        for (int i = 0; i < v->def->n_operands; i++) {
+            kc_value *x = kc_operand(v->def, i);
+            if (x == only || !another_contraction_above(f, c, x)) continue;
+            if (only) return v;
+            only = x;
+        }
+        if (!only || !used_elsewhere(only, v->def)) return v;
+        v = only;
+    }
+    return v;
+}
+
 static void cut_under_reductions(kc_fuser *f, kc_cluster *c) {
     KC_FOR_OPS(op, f->func->body) {
         if (!kc_op_has(op, KC_REDUCTION) || !same_space(f, c, op)) continue;
         for (int i = 0; i < op->n_operands; i++)
-            if (above(f, kc_operand(op, i), is_contraction)) cut(f, kc_operand(op, i));
+            if (another_contraction_above(f, c, kc_operand(op, i)))
+                cut(f, before_squaring(f, c, kc_operand(op, i)));
     }
 }
 
@@ -352,6 +383,7 @@ static void form(kc_fuser *f, kc_cluster *c, kc_value *result) {
             kc_fuse_find_hero(f, c, result, map);
         if (c->hero && !is_contraction(c->hero)) {
             cut_long_chains(f, result);
+            c->product = kc_fuse_find_product(f, c, result, map);
             cut_under_reductions(f, c);
         }
         gather(f, c, result, map, false);
@@ -360,6 +392,7 @@ static void form(kc_fuser *f, kc_cluster *c, kc_value *result) {
         set_hero(c, NULL, result);
         c->carried = NULL;
     }
+    if (c->product && !c->ops[c->product->order]) c->product = NULL;
     f->forming = NULL;
 }
 
@@ -449,7 +482,9 @@ static bool updates_in_place(const kc_fuser *f) {
 // A map of the elements that a reduction reads comes out of its loop: a sum of two tensors that is normalised and wanted
 // itself. An update in place stays by itself: who reads the old content may come first.
 static bool is_map_of_rows(kc_fuser *f, const kc_cluster *map, const kc_cluster *rows) {
-    if (updates_in_place(f) || map->hero || !rows->hero || is_contraction(rows->hero)) return false;
+    if (updates_in_place(f) || map->hero || !rows->hero || is_contraction(rows->hero) ||
+        rows->product)
+        return false;
     if (!kc_type_same_shape(f->pool, &map->results[0]->type, rows->space)) return false;
     for (int i = 0; i < map->n_inputs; i++)
         for (int k = 0; k < rows->n_inputs; k++)
@@ -459,10 +494,19 @@ static bool is_map_of_rows(kc_fuser *f, const kc_cluster *map, const kc_cluster 
     return false;
 }
 
+// What is made of a product elsewhere comes out of the kernel whose reductions joined it.
+static bool is_map_of_product(kc_fuser *f, const kc_cluster *map, const kc_cluster *rows) {
+    return rows->product && map->hero == rows->product &&
+           kc_type_same_shape(f->pool, &map->results[0]->type, rows->space) &&
+           !disagree(map, rows) && !disagree(rows, map) && independent(f, map, rows);
+}
+
 static bool may_merge(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
     if (a->n_results + b->n_results > MAX_RESULTS || a->carried || b->carried) return false;
     if (heavy_in_both(f, a, b) > MOST_HEAVY) return false;
     if (is_map_of_rows(f, a, b) || is_map_of_rows(f, b, a)) return true;
+    if (is_map_of_product(f, a, b) || is_map_of_product(f, b, a)) return true;
+    if (a->product != b->product) return false;
     if (!a->hero != !b->hero || (a->hero && is_contraction(a->hero) != is_contraction(b->hero)))
         return false;
     if (a->hero && is_contraction(a->hero) && a->hero != b->hero) return false;
@@ -474,7 +518,7 @@ static bool may_merge(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
 }
 
 static void merge(kc_fuser *f, kc_cluster *a, kc_cluster *b) {
-    if (!a->hero && b->hero) { // a map into a reduction
+    if ((!a->hero && b->hero) || a->hero == b->product) { // a map into a reduction
         kc_cluster map = *a;
         *a = *b, *b = map;
     }
@@ -600,27 +644,34 @@ static void merge_clusters(kc_fuser *f) {
             else k++;
 }
 
+static void form_clusters(kc_fuser *f, kc_op *ret) {
+    f->n_clusters = f->n_cuts = 0;
+    f->next_carried = FIRST_CARRIED;
+    if (f->pass->no_fusion) cut_everywhere(f);
+    cut_inouts(f, ret);
+    // Later outputs first: an earlier one may come out of the same fusion on the way.
+    for (int done = 0; done < f->n_ops; done++)
+        for (int i = 0; i < ret->n_operands; i++)
+            if (kc_operand(ret, i)->def && kc_operand(ret, i)->def->order == f->n_ops - 1 - done)
+                want(f, kc_operand(ret, i));
+    for (int i = 0; i < ret->n_operands; i++)
+        if (!kc_operand(ret, i)->def) form(f, &f->clusters[f->n_clusters++], kc_operand(ret, i));
+    for (int i = 0; i < f->n_cuts; i++)
+        want(f, f->cuts[i]);
+    if (!f->pass->no_fusion) merge_clusters(f);
+}
+
 static void fuse_function(kc_pass_context *pass, kc_op *func) {
     kc_block_renumber(func->body);
     kc_fuser f = {
         .pass = pass, .func = func, .pool = kc_op_pool(func), .n_ops = func->body->last->order + 1};
     int most = 2 * f.n_ops + func->body->last->n_operands + 1;
-    f.next_carried = FIRST_CARRIED;
+    f.apart = KC_NEW_ARRAY(pass->scratch, bool, f.n_ops + 1);
     f.clusters = KC_NEW_ARRAY(pass->scratch, kc_cluster, most);
     f.cuts = KC_NEW_ARRAY(pass->scratch, kc_value *, most);
     kc_op *ret = func->body->last;
-    if (pass->no_fusion) cut_everywhere(&f);
-    cut_inouts(&f, ret);
-    // Later outputs first: an earlier one may come out of the same fusion on the way.
-    for (int done = 0; done < f.n_ops; done++)
-        for (int i = 0; i < ret->n_operands; i++)
-            if (kc_operand(ret, i)->def && kc_operand(ret, i)->def->order == f.n_ops - 1 - done)
-                want(&f, kc_operand(ret, i));
-    for (int i = 0; i < ret->n_operands; i++)
-        if (!kc_operand(ret, i)->def) form(&f, &f.clusters[f.n_clusters++], kc_operand(ret, i));
-    for (int i = 0; i < f.n_cuts; i++)
-        want(&f, f.cuts[i]);
-    if (!pass->no_fusion) merge_clusters(&f);
+    do form_clusters(&f, ret);
+    while (kc_fuse_repeats_product(&f));
     // Inouts last: where nothing needs their new contents, the old ones are read before they go.
     int inouts = kc_func_inouts(func);
     for (int i = inouts; i < ret->n_operands; i++)

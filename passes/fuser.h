@@ -19,6 +19,7 @@ typedef struct {
     kc_value *results[MAX_RESULTS];
     int n_results;
     kc_op *hero;          // the first reduction or the contraction; NULL for a map
+    kc_op *product;       // the contraction whose result the reductions reduce in its kernel, or NULL
     const kc_type *space; // F, or the shape of the results
     bool axis_reduced[KC_MAX_RANK];
     bool *ops;     // by op order: taken in
@@ -41,6 +42,7 @@ typedef struct {
     int n_clusters;
     kc_value **cuts; // values that are stored between kernels
     int n_cuts;
+    bool *apart;             // by op order: contractions that no reductions join
     int next_carried;        // the next number of a carried dimension
     const kc_value *forming; // the result that is being formed: a cut for everyone else
 } kc_fuser;
@@ -50,6 +52,20 @@ bool kc_fuse_is_cut(const kc_fuser *, const kc_value *);
 // Makes the last heavy op before the result whose space the result has the hero, and gives the result's axes. Without one
 // the cluster is a map.
 bool kc_fuse_find_hero(kc_fuser *, kc_cluster *, kc_value *result, int *axes);
+
+// Ops that heavy work may lie above: they keep axes in place. Then the axes of operand i, from those of the result.
+bool kc_fuse_is_soft(const kc_fuser *, const kc_op *);
+void kc_fuse_operand_axes(const kc_fuser *, const kc_op *, const int *axes, int i, int *from);
+// Dimensions of extent 1 are the only difference: then where[d] is the dimension of `to` that d of `from` is, or NO_AXIS.
+bool kc_fuse_soft_reshape(kc_expr_pool *, const kc_type *from, const kc_type *to, int *where);
+// Whether the heavy op can be part of the cluster when it is asked for along these axes.
+bool kc_fuse_fits(const kc_fuser *, const kc_cluster *, const kc_op *, const int *axes);
+
+// ---- fuse_join.c: reductions in the kernel of the product that they reduce
+// The contraction that the cluster's reductions had best join, or NULL: its tiles hold all that is reduced together.
+kc_op *kc_fuse_find_product(kc_fuser *, const kc_cluster *, kc_value *result, const int *axes);
+// Whether a contraction that the reductions joined is computed by another cluster as well; then none join it any more.
+bool kc_fuse_repeats_product(kc_fuser *);
 
 // ---- fuse_carry.c: movement ops between the hero and the result
 // A hero further up, from which bijections that keep rows carry the result away: axes are those of the result.

@@ -79,22 +79,14 @@ static int axis_of_k(const kc_op *op, int operand) {
 // Symbols are left alone: which sizes would gain is known at launch. Without fusion the parts would be copies.
 int64_t kc_split_worth(kc_pass_context *pass, const kc_op *op, const kc_op *schedule) {
     const kc_type *type = &kc_result(op, 0)->type;
-    kc_cost_choice wish = {0};
-    kc_cost_problem p = {
-        .batch = 1, .elem = kc_operand(op, 0)->type.elem, .result = type->elem, .vectors = true};
-    bool fixed = kc_expr_is_const(kc_operand(op, 0)->type.shape[axis_of_k(op, 0)], &p.k);
+    int64_t extent;
+    bool fixed = kc_expr_is_const(kc_operand(op, 0)->type.shape[axis_of_k(op, 0)], &extent);
     if (!pass->target || pass->no_fusion || type->rank == KC_MAX_RANK) return 1;
-    for (int d = 0; d < type->rank; d++) {
-        int64_t extent;
-        fixed = fixed && kc_expr_is_const(type->shape[d], &extent);
-        if (fixed && d < type->rank - 2) p.batch *= extent;
-        else if (fixed) *(d == type->rank - 2 ? &p.m : &p.n) = extent;
-    }
-    if (!fixed || p.m == 0 || p.n == 0 || p.batch == 0) return 1;
-    p.cover[0] = kc_cost_cover(p.m), p.cover[1] = kc_cost_cover(p.n);
-    p.cover[2] = kc_cost_cover(p.k);
-    p.direct = kc_cost_direct(pass->target, op, 0) && kc_cost_direct(pass->target, op, 1);
-    kc_cost_choose_unit(pass->target, &p, kc_attr_string(op, KC_ATTR_PRECISION, "ieee"));
+    for (int d = 0; d < type->rank; d++)
+        fixed = fixed && kc_expr_is_const(type->shape[d], &extent) && extent > 0;
+    if (!fixed) return 1;
+    kc_cost_choice wish = {0};
+    kc_cost_problem p = kc_cost_of_product(pass->target, kc_op_pool(op), op);
     if (schedule && kc_attr_get(schedule, KC_ATTR_UNIT))
         p.unit = kc_attr_string(schedule, KC_ATTR_UNIT, "fma");
     if (schedule) wish = kc_cost_wish(schedule, &p);

@@ -37,7 +37,7 @@
 //   }
 //
 // Requires: kernels as `plan` makes them (a map; or reductions over the same axes of one space with elementwise ops after
-// them; or one contraction with elementwise ops after it). Every load and store is in bounds or masked. No layouts yet.
+// them; or one contraction with elementwise ops after it, and reductions of what its tiles hold whole). Every load and store is in bounds or masked. No layouts yet.
 #include "passes/tiler.h"
 
 #include <string.h>
@@ -204,7 +204,7 @@ static bool tile_kernel(kc_pass_context *pass, kc_op *kernel) {
     kc_tiler_make_offsets(&t);
     kc_value *program = kc_build_1(&t.build, KC_OP_PROGRAM_ID, kc_type_scalar(KC_i64), 0, NULL);
     kc_tiler_open_axes(&t, kc_tiler_raster(&t, program), false);
-    if (t.rows_whole) kc_tiler_open_axes(&t, NULL, true);
+    if (t.rows_whole && !t.contraction) kc_tiler_open_axes(&t, NULL, true);
     kc_tiler_begin_walk(&t);
     if (t.reduction) kc_tiler_emit_reductions(&t);
     emit_outputs(&t);

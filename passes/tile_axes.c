@@ -39,7 +39,7 @@ static int64_t larger(int64_t a, int64_t b) {
 // The tile that would cover the whole axis. A reduced axis that may be empty needs a mask, so it is tiled.
 int64_t kc_tiler_whole(const kc_tiler *t, int a) {
     const kc_expr *extent = t->axes[a].part ? t->axes[a].part : t->axes[a].extent;
-    bool masked = t->axes[a].reduced && kc_expr_min_value(t->pool, extent) < 1;
+    bool masked = (t->axes[a].reduced || t->axes[a].folded) && kc_expr_min_value(t->pool, extent) < 1;
     int64_t least = masked || t->axes[a].paired ? 2 : 1;
     return larger(least, power_of_two_at_least(kc_expr_max_value(t->pool, extent)));
 }
@@ -105,7 +105,7 @@ static void trace_reduce(kc_trace *trace, kc_op *op, const int *map) {
     int from[KC_MAX_RANK], next = 0, kept = 0, opened = 0;
     for (int d = 0; d < kc_operand(op, 0)->type.rank; d++) {
         if (next < axes->count && axes->integers[next] == d) {
-            while (!trace->t->axes[opened].reduced)
+            while (!trace->t->axes[opened].folded)
                 opened++;
             from[d] = opened++, next++;
         } else {
@@ -151,13 +151,13 @@ static void trace_value(kc_trace *trace, kc_value *v, const int *map) {
 // Axes of an output's dimensions: all of them when it has the shape of the whole space, else the parallel ones; a
 // dimension of extent 1 that no axis matches is NO_AXIS.
 int kc_tiler_plain_axes(const kc_tiler *t, const kc_type *type, int *map) {
-    bool all = type->rank == t->n_axes && t->reduction;
+    bool all = t->reduction && type->rank == kc_operand(t->reduction, 0)->type.rank;
     for (int d = 0; all && d < type->rank; d++)
         all = kc_expr_known_equal(t->pool, type->shape[d], t->axes[d].extent);
     int a = 0;
     for (int d = 0; d < type->rank; d++) {
         while (!all && a < t->n_axes &&
-               (t->axes[a].reduced ||
+               (t->axes[a].reduced || t->axes[a].folded ||
                 (kc_expr_is_one(t->axes[a].extent) && !kc_expr_is_one(type->shape[d]))))
             a++;
         if (a < t->n_axes && kc_expr_known_equal(t->pool, type->shape[d], t->axes[a].extent))
@@ -407,7 +407,7 @@ static bool check_map_tile(kc_tiler *t, const kc_attr *tile) {
 static bool check_tile(kc_tiler *t) {
     const kc_attr *tile = kc_attr_get(t->kernel, KC_ATTR_TILE);
     if (!tile) return true;
-    if (t->reduction)
+    if (t->reduction && !t->contraction)
         return refuse(t, "tiles of reductions are chosen by the compiler; leave the key out");
     return t->contraction ? kc_tiler_check_blocks(t, tile) : check_map_tile(t, tile);
 }
@@ -433,15 +433,19 @@ static void axes_of_reduction(kc_tiler *t) {
     for (int d = 0, next = 0; d < type->rank; d++) {
         bool reduced = next < axes->count && axes->integers[next] == d;
         next += reduced;
-        add_axis(t, type->shape[d], reduced);
+        add_axis(t, type->shape[d], reduced && !t->contraction);
+        t->axes[d].folded = reduced;
     }
+    t->rows_whole = t->contraction != NULL;
 }
 
 static void axes_of_output(kc_tiler *t) {
     const kc_type *type = &kc_tiler_uncarried(t, kc_operand(t->source->last, 0))->type;
     for (int d = 0; d < type->rank; d++)
         add_axis(t, type->shape[d], false);
-    if (!t->contraction) return;
+}
+
+static void axes_of_contraction(kc_tiler *t) {
     add_axis(t, kc_tiler_depth(t), true);
     const kc_contraction *map = kc_tiler_contraction(t->contraction);
     const kc_expr *parts = map->parts ? map->parts(t->contraction) : kc_expr_const(t->pool, 1);
@@ -455,11 +459,12 @@ bool kc_tiler_choose_axes(kc_tiler *t) {
     find_ops(t);
     if (t->reduction) axes_of_reduction(t);
     else axes_of_output(t);
+    if (t->contraction) axes_of_contraction(t);
     pair_axes(t);
     if (!check_tile(t)) return false;
-    int warps = t->reduction     ? tile_reduction(t)
-                : t->contraction ? kc_tiler_choose_blocks(t)
-                                 : tile_map(t);
+    int warps = t->contraction ? kc_tiler_choose_blocks(t)
+                : t->reduction ? tile_reduction(t)
+                               : tile_map(t);
     if (warps == 0 || !check_pairs(t)) return false;
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].tile > 1 || (t->contraction && t->axes[a].reduced))

@@ -1,6 +1,7 @@
 // Blocks of a contraction's result: the tile, warps and stages that the schedule wishes, and for what it leaves open those that
 // the cost model finds best.
 #include "passes/cost.h"
+#include "passes/rows.h"
 #include "passes/tiler.h"
 #include "targets/mma.h"
 
@@ -76,6 +77,15 @@ static bool is_direct(const kc_tiler *t) {
     return true;
 }
 
+// Tiles of the product's size that its reductions hold beside it.
+static int64_t held(const kc_tiler *t) {
+    int64_t most = 0, again = kc_rows_needed_again(t->pool, t->pass->scratch, t->source, t->reduction);
+    KC_FOR_OPS(op, t->source)
+        if (kc_op_has(op, KC_REDUCTION))
+            most = larger(most, kc_cost_held(op, kc_operand(op, 0)->type.elem));
+    return again + most;
+}
+
 static kc_cost_problem problem_of(const kc_tiler *t, const int axes[3]) {
     kc_cost_problem p = {.m = 1,
                          .n = 1,
@@ -92,15 +102,29 @@ static kc_cost_problem problem_of(const kc_tiler *t, const int axes[3]) {
         else if (a == axes[1]) p.n = likely(t, a);
         else if (!axis->reduced) p.batch *= likely(t, a);
     }
+    if (t->reduction) p.held = held(t);
     for (int i = 0; i < 3; i++)
         p.cover[i] = axes[i] < 0 ? 1 : larger(kc_tiler_whole(t, axes[i]), 1);
     kc_cost_choose_unit(t->pass->target, &p, precision_of(t));
     return p;
 }
 
+// Rows or columns that are reduced lie in one tile.
+static void hold_whole(const kc_tiler *t, kc_cost_problem *p, kc_cost_choice *wish) {
+    int axes[3];
+    axes_of(t, axes);
+    for (int i = 0; i < 2; i++) {
+        if (axes[i] < 0 || !t->axes[axes[i]].folded || wish->tile[i]) continue;
+        wish->tile[i] =
+            kc_cost_whole_tile(p, i, kc_expr_max_value(t->pool, t->axes[axes[i]].extent));
+        p->cover[i] = larger(p->cover[i], wish->tile[i]);
+    }
+}
+
 static kc_cost_choice wish_of(const kc_tiler *t, kc_cost_problem *p) {
     const kc_contraction *map = kc_tiler_contraction(t->contraction);
     kc_cost_choice wish = kc_cost_wish(t->kernel, p);
+    hold_whole(t, p, &wish);
     if (kc_attr_get(t->kernel, KC_ATTR_TILE) || !map->chunk) return wish;
     wish.tile[2] = map->chunk(t);
     p->cover[2] = larger(p->cover[2], wish.tile[2]);
@@ -255,6 +279,22 @@ static bool fits_unrolling(kc_tiler *t, const int64_t *tile) {
                                      (long long)products, MOST_PRODUCTS));
 }
 
+static bool holds_whole(kc_tiler *t, const int64_t *tile) {
+    int axes[3];
+    axes_of(t, axes);
+    for (int i = 0; i < 2; i++) {
+        const kc_axis *axis = axes[i] < 0 ? NULL : &t->axes[axes[i]];
+        if (!axis || !axis->folded || kc_expr_max_value(t->pool, axis->extent) <= tile[i]) continue;
+        return refuse(
+            t, kc_arena_printf(t->pass->scratch,
+                               "the product's %s of %lld elements are reduced in its kernel, and "
+                               "have to fit a tile",
+                               i ? "rows" : "columns",
+                               (long long)kc_expr_max_value(t->pool, axis->extent)));
+    }
+    return true;
+}
+
 bool kc_tiler_check_blocks(kc_tiler *t, const kc_attr *tile) {
     if (tile->count != 3) return refuse(t, "a matrix product takes three extents: [m, n, k]");
     for (int i = 0; i < 3; i++)
@@ -265,6 +305,7 @@ bool kc_tiler_check_blocks(kc_tiler *t, const kc_attr *tile) {
                        t->pass->scratch,
                        "extents are from 1 to %d, a power of two times an odd number up to %d",
                        MOST_EXTENT, MOST_REPETITIONS));
-    return kc_tiler_fits_registers(t, tile->integers[0] * tile->integers[1]) &&
+    return holds_whole(t, tile->integers) &&
+           kc_tiler_fits_registers(t, tile->integers[0] * tile->integers[1]) &&
            fits_unrolling(t, tile->integers);
 }

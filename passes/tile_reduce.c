@@ -11,13 +11,20 @@ unsigned kc_tiler_axes(const kc_tiler *t, bool reduced) {
     return axes;
 }
 
+unsigned kc_tiler_folded(const kc_tiler *t) {
+    unsigned axes = 0;
+    for (int a = 0; a < t->n_axes; a++)
+        if (t->axes[a].folded) axes |= 1u << a;
+    return axes;
+}
+
 // The reduction's operand coordinates: those of its result, with the opened axes put in.
 static void operand_coords(kc_tiler *t, kc_op *op, const kc_coord *c, kc_coord *from) {
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     int next_axis = 0, next_kept = 0, opened = 0;
     for (int d = 0; d < kc_operand(op, 0)->type.rank; d++) {
         if (next_axis < axes->count && axes->integers[next_axis] == d) {
-            while (!t->axes[opened].reduced)
+            while (!t->axes[opened].folded)
                 opened++;
             from[d] = kc_tiler_axis_coord(t, opened++);
             next_axis++;
@@ -37,7 +44,7 @@ kc_value *kc_tiler_identity(kc_tiler *t, const kc_op *op, int i, kc_type type) {
 static void emit_operands(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value **values) {
     kc_coord from[KC_MAX_RANK];
     operand_coords(t, op, c, from);
-    unsigned axes = kc_tiler_axes(t, true);
+    unsigned axes = kc_tiler_folded(t);
     kc_value *mask = kc_tiler_mask(t, axes, NULL);
     for (int i = 0; i < op->n_operands; i++) {
         kc_value *v = kc_tiler_widen(t, kc_tiler_emit(t, kc_operand(op, i), from, NULL), axes);
@@ -87,7 +94,7 @@ static void build_reduce(kc_tiler *t, kc_op *source, kc_value **values) {
     for (int i = 0; i < n; i++)
         types[i] = values[i]->type;
     for (int a = 0; a < t->n_axes; a++)
-        if (t->axes[a].reduced && t->axes[a].slot >= 0) slots[n_slots++] = t->axes[a].slot;
+        if (t->axes[a].folded && t->axes[a].slot >= 0) slots[n_slots++] = t->axes[a].slot;
     for (int i = 0; i < n; i++)
         for (int s = 0; s < n_slots; s++)
             types[i].tile[slots[s]] = 1;
@@ -160,7 +167,7 @@ static void find_levels(kc_tiler *t) {
 static void parallel_coords(kc_tiler *t, kc_op *op, kc_coord *c) {
     int n = 0;
     for (int a = 0; a < t->n_axes; a++)
-        if (!t->axes[a].reduced) c[n++] = kc_tiler_axis_coord(t, a);
+        if (!t->axes[a].reduced && !t->axes[a].folded) c[n++] = kc_tiler_axis_coord(t, a);
     if (n != kc_result(op, 0)->type.rank)
         kc_bug("a reduction's result does not have the kernel's parallel axes");
 }

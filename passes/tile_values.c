@@ -70,6 +70,7 @@ static const kc_expr *span_of(const kc_axis *axis) {
 
 const kc_expr *kc_tiler_tiles(kc_tiler *t, int a) {
     const kc_axis *axis = &t->axes[a];
+    if (axis->folded && !axis->reduced) return kc_expr_const(t->pool, 1);
     const kc_expr *tiles = kc_expr_cdiv(t->pool, span_of(axis), kc_expr_const(t->pool, axis->tile));
     return axis->part ? kc_expr_mul(t->pool, tiles, axis->parts) : tiles;
 }
@@ -92,7 +93,7 @@ const kc_expr *kc_tiler_steps(kc_tiler *t, bool reduced) {
 static bool always_inside(const kc_tiler *t, const kc_axis *axis) {
     if (axis->slot < 0) return true;
     if (kc_expr_divisor(t->pool, span_of(axis)) % axis->tile != 0) return false;
-    return !(axis->reduced && t->rows_whole) || kc_expr_min_value(t->pool, axis->extent) > 0;
+    return !(axis->folded && t->rows_whole) || kc_expr_min_value(t->pool, axis->extent) > 0;
 }
 
 // Offsets inside the extent: local < min(extent - base, tile). NULL when the tile always fits.

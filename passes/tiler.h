@@ -16,7 +16,8 @@ typedef struct {
         *parts;   // it is a row of `parts` of extent `part`, and no tile spans two; NULL: it is one
     int64_t tile; // elements a program (or a loop step) covers; 1: not tiled
     bool paired;  // the tile is even: an output of 4-bit elements runs along it
-    bool reduced; // opened by reductions; else split over programs
+    bool reduced; // opened by a loop or held whole; else split over programs
+    bool folded;  // reductions reduce along it; those of a product find it whole in each of its tiles
     int slot;     // dimension of this axis in tile types; -1 when the tile is 1
     kc_value *base;   // first index of the current tile, i64 scalar; NULL is 0
     kc_value *local;  // offsets inside the tile, an iota; NULL is 0
@@ -69,7 +70,7 @@ typedef struct {
     int walked;            // the axis that a program walks along, or -1
     const kc_expr *stride; // tiles of the walked axis that a program takes
     kc_op *walk;           // the loop over them
-    bool rows_whole;       // reduced axes fit one tile
+    bool rows_whole;       // axes that reductions reduce fit one tile
     bool parted; // the results are concatenations of equal parts, and the space is that of a part
     kc_memo *memo;
     int n_memo, memo_capacity;
@@ -220,6 +221,7 @@ kc_value *kc_tiler_begin_range(kc_tiler *, kc_value *lower, kc_value *upper, int
 kc_value *kc_tiler_begin_loop(kc_tiler *, const kc_expr *steps, int n, kc_value *const *init,
                               kc_op **loop);            // from 0
 unsigned kc_tiler_axes(const kc_tiler *, bool reduced); // set of those axes
+unsigned kc_tiler_folded(const kc_tiler *);             // those that reductions reduce along
 kc_value *kc_tiler_identity(kc_tiler *, const kc_op *, int component, kc_type);
 void kc_tiler_build_combiner(
     kc_tiler *, kc_op *, const kc_op *source); // init and region of a reduction or scan of tiles

@@ -508,6 +508,42 @@ static const model models[] = {
     {"reduction_in_parts", "M=5,N=700; M=1,N=3; M=3,N=0",
      "func @f(%x: f32[M, N]) -> (y: f32[M]) dims {M: 0..4096, N: 0..4096} {\n"
      "  schedule {split = 4}\n  %y = sum %x {axes = [1]} : f32[M]\n  return %y\n}\n"},
+    {"softmax_of_matmul", "M=5,K=7; M=33,K=40; M=0,K=8",
+     "func @f(%x: f16[M, K], %w: f16[40, K]) -> (y: f32[M, 40]) dims {M: 0..1000, K: 0..64} {\n"
+     "  %0 = matmul %x, %w {transpose_b = 1} : f32[M, 40]\n"
+     "  %1 = softmax %0 {axis = 1} : f32[M, 40]\n"
+     "  return %1\n}\n"},
+    {"softmax_of_few_columns", "M=5,N=0,K=7; M=33,N=1,K=16; M=17,N=48,K=40",
+     "func @f(%x: f32[M, K], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..1000, N: 0..64, K: 0..64} "
+     "{\n"
+     "  %0 = matmul %x, %w : f32[M, N]\n"
+     "  %1 = softmax %0 {axis = 1} : f32[M, N]\n"
+     "  return %1\n}\n"},
+    {"rmsnorm_of_matmul_batched", "B=2,M=5,K=7; B=3,M=17,K=32",
+     "func @f(%x: f16[B, M, K], %w: f16[B, K, 24], %s: f32[24]) -> (y: f32[B, M, 24], p: f32[B, M, "
+     "24]) dims {B: 1..9, M: 1..1000, K: 1..64} {\n"
+     "  %0 = matmul %x, %w : f32[B, M, 24]\n"
+     "  %1 = rmsnorm %0, %s {axis = 2, eps = 1e-6} : f32[B, M, 24]\n"
+     "  return %1, %0\n}\n"},
+    {"columns_of_matmul", "N=5,K=7; N=33,K=40",
+     "func @f(%x: f32[20, K], %w: f32[K, N]) -> (y: f32[N], z: i64[N]) dims {N: 0..1000, K: 0..64} "
+     "{\n"
+     "  %0 = matmul %x, %w : f32[20, N]\n"
+     "  %1 = sum %0 {axes = [0], keepdims = 0} : f32[N]\n"
+     "  %2 = argmax %0 {axes = [0], keepdims = 0} : i64[N]\n"
+     "  return %1, %2\n}\n"},
+    {"all_of_matmul", "K=7; K=40",
+     "func @f(%x: f32[20, K], %w: f32[K, 12]) -> (y: f32[], z: f32[20, 12]) dims {K: 0..64} {\n"
+     "  %0 = matmul %x, %w : f32[20, 12]\n"
+     "  %1 = sum %0 {axes = [0, 1], keepdims = 0} : f32[]\n"
+     "  %2 = exp %0 : f32[20, 12]\n"
+     "  return %1, %2\n}\n"},
+    {"rows_and_columns_of_matmul", "K=7; K=40",
+     "func @f(%x: f32[20, K], %w: f32[K, 12]) -> (y: f32[20], z: f32[12]) dims {K: 0..64} {\n"
+     "  %0 = matmul %x, %w : f32[20, 12]\n"
+     "  %1 = sum %0 {axes = [1], keepdims = 0} : f32[20]\n"
+     "  %2 = sum %0 {axes = [0], keepdims = 0} : f32[12]\n"
+     "  return %1, %2\n}\n"},
     {"matmul_small_tiles", "M=5,N=7,K=9; M=33,N=40,K=50",
      "func @f(%x: f32[M, K], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: "
      "0..100000} {\n"
