@@ -93,10 +93,12 @@ static bool decode_elements(kcsim_decoder *decoder, const ptx_operand *value, bo
 static void note_strong(kcsim_decoder *decoder, ptx_space space) {
     ptx_modifier semantics = ptx_has(decoder->statement, PTX_GROUP_SEMANTICS);
     bool is_atomic = decoder->insn->kind == KCSIM_DO_ATOMIC;
-    decoder->insn->seen = !is_atomic && semantics != PTX_M_NONE && semantics != PTX_M_WEAK;
+    bool is_weak = semantics == PTX_M_NONE || semantics == PTX_M_WEAK;
+    bool others = space == PTX_SPACE_SHARED || space == PTX_SPACE_GENERIC || space == PTX_SPACE_GLOBAL;
+    decoder->insn->seen = !is_atomic && !is_weak && others;
     if (space != PTX_SPACE_SHARED) kcsim_note_scope(decoder);
     if (space != PTX_SPACE_SHARED && space != PTX_SPACE_GENERIC) return;
-    if (!is_atomic && (semantics == PTX_M_NONE || semantics == PTX_M_WEAK)) return;
+    if (!is_atomic && is_weak) return;
     decoder->insn->strong = true;
     decoder->code->strong_shared = true;
     if (semantics == PTX_M_ACQUIRE || semantics == PTX_M_RELEASE || semantics == PTX_M_ACQ_REL)

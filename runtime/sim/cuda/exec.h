@@ -23,7 +23,8 @@ typedef enum kcsim_group_state {
     KCSIM_GROUP_READY,
     KCSIM_GROUP_AT_BARRIER, /* of the block: `barrier` says which */
     KCSIM_GROUP_AT_CLUSTER, /* in barrier.cluster.wait */
-    KCSIM_GROUP_AT_LANES    /* for the lanes of `wanted` to come to the same instruction */
+    KCSIM_GROUP_AT_LANES,   /* for the lanes of `wanted` to come to the same instruction */
+    KCSIM_GROUP_APART       /* for lanes that the seed parted them from, as far as they come */
 } kcsim_group_state;
 
 typedef struct kcsim_group {
@@ -51,6 +52,8 @@ typedef struct kcsim_warp {
     bool clock_stands;
     uint32_t slice; /* instructions since the groups were last weighed */
     bool rotating;  /* the group that runs was chosen for fairness, not for being behind */
+    bool parted;    /* interleave.c: lanes that were together are apart, by the seed */
+    uint32_t ahead, ahead_turns; /* lanes that go before others meanwhile; for how long */
     kcsim_group groups[KCSIM_LANES];
     uint32_t tid[3][KCSIM_LANES];
     uint32_t id;                 /* among the warps of its cluster */
@@ -335,6 +338,13 @@ void kcsim_warp_rotate(kcsim_warp *warp);
 bool kcsim_warp_take(kcsim_warp *warp, uint32_t lanes);
 /* After a yield: the running group stays. */
 void kcsim_warp_stay(kcsim_warp *warp);
+/* Of the running group only these lanes go on, and before the others, for some turns; until lanes
+ * have to be together again. */
+void kcsim_warp_part(kcsim_warp *warp, uint32_t lanes, uint32_t turns);
+/* Parted lanes have come to where they have to be together: true when they wait for the others. */
+bool kcsim_warp_await(kcsim_warp *warp);
+/* No lane waits any longer for those that it was parted from. */
+void kcsim_warp_rejoin(kcsim_warp *warp);
 /* Splits the running group: the lanes of `taken` go to `target`, the rest to the next instruction.
  */
 void kcsim_warp_branch(kcsim_warp *warp, uint32_t taken, uint32_t target);
@@ -387,6 +397,9 @@ void kcsim_block_polls_forever(kcsim_block *block);
 uint32_t kcsim_turn(uint64_t *random, unsigned bits);
 /* Behind an atomic or a strong access: now and then the turn ends, of the warp or of its block. */
 void kcsim_interrupt(kcsim_warp *warp);
+/* Before a strong load or store by the lanes of the mask: now and then the warp parts. The lanes that
+ * do it now. */
+uint32_t kcsim_part(kcsim_warp *warp, uint32_t mask);
 
 /* ---- clusters: exec_cluster.c ----------------------------------------------------------------
  *

@@ -193,7 +193,8 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     warp->behind = UINT32_MAX;
     warp->carry = warp->carry_defined = 0;
     warp->group_count = 0;
-    warp->blocked = warp->rotating = false;
+    warp->blocked = warp->rotating = warp->parted = false;
+    warp->ahead = 0;
     warp->steps = warp->slice = 0;
     warp->clock_stands = false;
     /* Without tracking everything counts as defined. */
@@ -337,6 +338,7 @@ static bool all_poll(kcsim_block *block) {
     for (uint32_t w = 0; w < block->warp_count; w++) {
         kcsim_warp *warp = &block->warps[w];
         if (warp->blocked || !warp->live) continue;
+        kcsim_warp_rejoin(warp);
         if (!warp->mask && !kcsim_warp_choose(warp)) continue;
         warp->slice = 0;
         if (!comes_back(warp)) return false;

@@ -35,14 +35,35 @@ void kcsim_warp_set_aside(kcsim_warp *warp) {
     warp->mask = 0;
 }
 
+/* The group furthest behind of those that can run, of `lanes` if any are given; UINT32_MAX: none. */
+static uint32_t furthest_behind(const kcsim_warp *warp, uint32_t lanes) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        const kcsim_group *group = &warp->groups[i];
+        if (group->state != KCSIM_GROUP_READY || (lanes && !(group->mask & lanes))) continue;
+        if (best == UINT32_MAX || group->pc < warp->groups[best].pc) best = i;
+    }
+    return best;
+}
+
+static void look_behind(kcsim_warp *warp) {
+    uint32_t other = furthest_behind(warp, warp->ahead);
+    warp->behind = other == UINT32_MAX ? UINT32_MAX : warp->groups[other].pc;
+}
+
 static void run_group(kcsim_warp *warp, uint32_t index) {
     warp->pc = warp->groups[index].pc;
     warp->mask = warp->groups[index].mask;
     remove_group(warp, index);
-    warp->behind = UINT32_MAX;
-    for (uint32_t i = 0; i < warp->group_count; i++)
-        if (warp->groups[i].state == KCSIM_GROUP_READY && warp->groups[i].pc < warp->behind)
-            warp->behind = warp->groups[i].pc;
+    look_behind(warp);
+}
+
+/* Groups that were parted may run; so may all of them again, in the usual order. */
+static void end_parting(kcsim_warp *warp) {
+    for (uint32_t i = 0; warp->parted && i < warp->group_count; i++)
+        if (warp->groups[i].state == KCSIM_GROUP_APART) warp->groups[i].state = KCSIM_GROUP_READY;
+    warp->parted = false;
+    warp->ahead = 0;
 }
 
 /* Lanes that others wait for may have exited meanwhile; and bar.warp.sync may be met at several
@@ -69,15 +90,16 @@ static void wake_gathered(kcsim_warp *warp) {
 
 bool kcsim_warp_choose(kcsim_warp *warp) {
     for (int attempt = 0; attempt < 2; attempt++) {
-        uint32_t best = UINT32_MAX;
-        for (uint32_t i = 0; i < warp->group_count; i++)
-            if (warp->groups[i].state == KCSIM_GROUP_READY &&
-                (best == UINT32_MAX || warp->groups[i].pc < warp->groups[best].pc))
-                best = i;
+        uint32_t best = furthest_behind(warp, warp->ahead);
+        if (best == UINT32_MAX && warp->ahead) {
+            warp->ahead = 0;
+            best = furthest_behind(warp, 0);
+        }
         if (best != UINT32_MAX) {
             run_group(warp, best);
             return true;
         }
+        end_parting(warp);
         wake_gathered(warp);
     }
     return false;
@@ -85,6 +107,7 @@ bool kcsim_warp_choose(kcsim_warp *warp) {
 
 void kcsim_warp_rotate(kcsim_warp *warp) {
     uint32_t from = warp->pc, best = UINT32_MAX;
+    kcsim_warp_rejoin(warp);
     if (warp->behind == UINT32_MAX && !warp->rotating) return;
     kcsim_warp_set_aside(warp);
     warp->rotating = !warp->rotating;
@@ -118,10 +141,35 @@ bool kcsim_warp_take(kcsim_warp *warp, uint32_t lanes) {
 
 void kcsim_warp_stay(kcsim_warp *warp) {
     warp->yielding = false;
+    if (warp->ahead && !--warp->ahead_turns) warp->ahead = 0;
+    look_behind(warp);
+    if (warp->rotating) warp->behind = UINT32_MAX;
+}
+
+/* ---- lanes that the seed parts: interleave.c ---- */
+
+void kcsim_warp_part(kcsim_warp *warp, uint32_t lanes, uint32_t turns) {
+    add_ready(warp, warp->pc, warp->mask & ~lanes);
+    warp->mask = warp->ahead = lanes;
+    warp->ahead_turns = turns;
+    warp->parted = true;
     warp->behind = UINT32_MAX;
-    for (uint32_t i = 0; !warp->rotating && i < warp->group_count; i++)
-        if (warp->groups[i].state == KCSIM_GROUP_READY && warp->groups[i].pc < warp->behind)
-            warp->behind = warp->groups[i].pc;
+}
+
+bool kcsim_warp_await(kcsim_warp *warp) {
+    if (!warp->parted) return false;
+    warp->block->worker->executed[warp->pc]--; /* it is yet to come */
+    add_group(warp, (kcsim_group){
+                        .pc = warp->pc, .mask = warp->mask, .state = KCSIM_GROUP_APART});
+    warp->mask = 0;
+    kcsim_warp_choose(warp);
+    return true;
+}
+
+void kcsim_warp_rejoin(kcsim_warp *warp) {
+    if (!warp->parted) return;
+    end_parting(warp);
+    if (warp->mask) look_behind(warp);
 }
 
 /* ---- branches ---- */

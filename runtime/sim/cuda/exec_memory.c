@@ -139,6 +139,8 @@ static void load_zeros(kcsim_warp *warp, const kcsim_insn *insn, uint32_t lanes)
 void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint64_t addresses[KCSIM_LANES];
     kcsim_access access;
+    bool by_seed = insn->seen && warp->block->launch->by_seed;
+    if (by_seed) mask = kcsim_part(warp, mask);
     access.warp = warp;
     access.insn = insn;
     access.size = (uint32_t)insn->bytes * insn->count;
@@ -160,7 +162,7 @@ void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         done |= access.mask;
     }
     if (done != mask) load_zeros(warp, insn, mask & ~done);
-    if (insn->seen && warp->block->launch->by_seed) kcsim_interrupt(warp);
+    if (by_seed) kcsim_interrupt(warp);
 }
 
 /* ---- stores ---- */
@@ -240,6 +242,8 @@ static void mark_stored(const kcsim_access *access) {
 void kcsim_do_store(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint64_t addresses[KCSIM_LANES];
     kcsim_access access;
+    bool by_seed = insn->seen && warp->block->launch->by_seed;
+    if (by_seed) mask = kcsim_part(warp, mask);
     access.warp = warp;
     access.insn = insn;
     access.size = (uint32_t)insn->bytes * insn->count;
@@ -258,5 +262,5 @@ void kcsim_do_store(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         if (warp->block->launch->track) mark_stored(&access);
     }
     warp->block->changes++;
-    if (insn->seen && warp->block->launch->by_seed) kcsim_interrupt(warp);
+    if (by_seed) kcsim_interrupt(warp);
 }

@@ -68,6 +68,9 @@ static void do_active_mask(kcsim_warp *warp, const kcsim_insn *insn, uint32_t ma
 
 /* Instructions that change which lanes run. Everything else falls through to the next one. */
 static void do_control(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    bool barrier = insn->kind == KCSIM_DO_BARRIER || insn->kind == KCSIM_DO_CLUSTER_BARRIER ||
+                   insn->kind == KCSIM_DO_REGISTERS;
+    if (barrier && kcsim_warp_await(warp)) return;
     switch (insn->kind) {
     case KCSIM_DO_BRANCH: kcsim_warp_branch(warp, mask, insn->target); break;
     case KCSIM_DO_BRANCH_INDEX: kcsim_warp_branch_index(warp, insn, mask); break;
@@ -85,6 +88,7 @@ static void do_control(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
 /* Instructions of several lanes: first all that are named have to be here. */
 static void do_together(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     bool guarded = mask != warp->mask;
+    if (kcsim_warp_await(warp)) return;
     if (!guarded && !kcsim_warp_gather(warp, insn)) return;
     if (!guarded) mask = warp->mask; /* lanes that waited here have joined */
     switch (insn->kind) {
@@ -101,6 +105,7 @@ static void do_together(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask)
 /* Matrices are the whole warp's: every lane is here, at once. */
 static void do_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     bool guarded = mask != warp->mask;
+    if (kcsim_warp_await(warp)) return;
     if (!guarded && mask != UINT32_MAX && !kcsim_warp_gather(warp, insn)) return;
     if (!guarded) mask = warp->mask;
     if (mask != UINT32_MAX)
@@ -226,7 +231,7 @@ void kcsim_warp_run(kcsim_warp *warp, uint32_t budget) {
     bool track = block->launch->track;
     uint32_t left = budget;
     warp->turn = warp->left = budget;
-    if (warp->yielding) kcsim_warp_stay(warp);
+    if (warp->yielding || warp->ahead) kcsim_warp_stay(warp);
     if (!warp->mask && !kcsim_warp_choose(warp)) left = 0;
     while (left && warp->mask && !block->trapped) {
         if (warp->pc >= warp->behind) {

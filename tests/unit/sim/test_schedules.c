@@ -1,4 +1,4 @@
-/* Schedules: the order in which blocks begin and take turns is the seed's alone. */
+/* Schedules: the order in which blocks begin and take turns, and where lanes part, is the seed's alone. */
 #include "tests/unit/sim/machine_test.h"
 
 /* Block i (or the i-th to come, where tickets are taken) waits for the one before it, or behind it; thread 0 does. */
@@ -71,10 +71,94 @@ static void test_same_seed(void **state) {
     }
 }
 
+/* Lanes that were parted meet again wherever all of them have to be, in loops too; volatile accesses before each such place
+ * part them. */
+#define PART "st.volatile.shared.u32 [%r3], %r0;\nld.volatile.shared.u32 %r4, [%r3];\n"
+#define TOGETHER                                                                                       \
+    ".version 8.7\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[4096];\n"             \
+    ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n" PTX_REGISTERS                           \
+    "ld.param.u64 %d0, [out];\nmov.u32 %r0, %tid.x;\nmov.u32 %r2, %ctaid.x;\n" \
+    "mad.lo.u32 %r2, %r2, 64, %r0;\nmul.wide.u32 %d4, %r2, 4;\nadd.s64 %d2, %d0, %d4;\n"              \
+    "shl.b32 %r3, %r0, 2;\nmov.u32 %r1, tile;\nadd.u32 %r3, %r3, %r1;\nmov.u32 %r20, 0;\n"           \
+    "mov.u32 %r21, 3;\nsetp.lt.u32 %p1, %r0, 32;\nsetp.ge.u32 %p2, %r0, 8;\n"                        \
+    "and.b32 %r22, %r0, 31;\nsetp.lt.u32 %p4, %r22, 20;\n"                                           \
+    "again:\n" PART "shfl.sync.idx.b32 %r5, %r4, 7, 31, -1;\nadd.u32 %r20, %r20, %r5;\n"             \
+    PART "@%p4 shfl.sync.idx.b32 %r5, %r4, 2, 31, 0xfffff;\nadd.u32 %r20, %r20, %r5;\n"              \
+    PART "vote.sync.ballot.b32 %r5, %p2, -1;\nadd.u32 %r20, %r20, %r5;\n"                            \
+    PART "redux.sync.add.u32 %r5, %r4, -1;\nadd.u32 %r20, %r20, %r5;\n"                              \
+    PART "elect.sync %r5|%p5, -1;\n@%p5 add.u32 %r20, %r20, 1;\n"                                    \
+    PART "bar.sync 0;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [tile];\nadd.u32 %r20, %r20, %r5;\n" \
+    "bar.sync 0;\n" PART "@%p1 bar.arrive 1, 64;\n@!%p1 bar.sync 1, 64;\n"                           \
+    PART "bar.red.popc.u32 %r5, 0, %p4;\nadd.u32 %r20, %r20, %r5;\n"                                 \
+    PART "barrier.cluster.arrive.aligned;\n" PART "barrier.cluster.wait.aligned;\n"                  \
+    "sub.u32 %r21, %r21, 1;\nsetp.ne.u32 %p3, %r21, 0;\n" PART "@%p3 bra again;\n"                   \
+    "st.global.u32 [%d2], %r20;\nret;\n}\n"
+
+static void run_together(uint64_t seed, uint32_t out[128], char **counters) {
+    kcsim_options options = kcsim_options_default();
+    options.seed = seed;
+    machine_test test = machine_open(&options, "sm_90a", TOGETHER, 512);
+    kcsim_status status = machine_launch_clusters(&test, 2, 64, 2);
+    if (status != KCSIM_OK) print_error("seed %d: %s\n", (int)seed, kcsim_last_fault(test.machine));
+    assert_int_equal(status, KCSIM_OK);
+    assert_int_equal(kcsim_finding_count(test.machine), 0);
+    assert_int_equal(machine_counter(&test, "barriers"), 30);
+    memcpy(out, kcsim_mem_host(test.machine, test.out, 512), 512);
+    *counters = kcsim_counters_json(test.machine);
+    machine_close(&test);
+}
+
+/* Executions of the line with this instruction, in both warps of both blocks. */
+static long executions(const char *counters, const char *instruction) {
+    const char *at = strstr(counters, instruction);
+    assert_non_null(at);
+    at = strstr(at, "\"executions\": ");
+    assert_non_null(at);
+    return strtol(at + strlen("\"executions\": "), NULL, 10);
+}
+
+static void test_lanes_meet(void **state) {
+    uint32_t right[128], out[128];
+    int parted = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < 32; seed++) {
+        char *counters;
+        run_together(seed, out, &counters);
+        if (seed == 0) memcpy(right, out, sizeof out);
+        assert_memory_equal(out, right, sizeof out);
+        /* What all lanes do together is counted once, also where they come to it apart. */
+        assert_int_equal(executions(counters, "ldmatrix"), 12);
+        assert_int_equal(executions(counters, "redux"), 12);
+        assert_int_equal(executions(counters, "barrier.cluster.wait"), 12);
+        long stores = executions(counters, "st.volatile");
+        if (seed == 0) assert_int_equal(stores, 12);
+        parted += stores > 12;
+        free(counters);
+    }
+    assert_in_range(parted, 20, 31);
+}
+
+/* Lanes that poll in vain are found, parted or not; and lanes that wait for others of their warp, which have to meet
+ * without them first, let these go on. */
+static void test_lanes_wait(void **state) {
+    (void)state;
+    machine_expect(PTX_KERNEL(".shared .align 4 .b32 flag;\n@%p0 bra wait;\nst.volatile.shared.u32 [flag], 0;\n"
+                              "wait: ld.volatile.shared.u32 %r1, [flag];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra wait;"),
+                   2, 64, 0, "deadlock", "polls memory");
+    machine_expect(PTX_KERNEL(".shared .align 4 .b32 flag;\nst.volatile.shared.u32 [flag], 0;\nbar.sync 0;\n"
+                              "and.b32 %r2, %r0, 31;\nsetp.lt.u32 %p0, %r2, 16;\n@%p0 bra wait;\n"
+                              "ld.volatile.shared.u32 %r1, [flag];\nshfl.sync.bfly.b32 %r3, %r2, 1, 31, 0xffff0000;\n"
+                              "st.volatile.shared.u32 [flag], 1;\nbra end;\n"
+                              "wait: ld.volatile.shared.u32 %r1, [flag];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra wait;\nend:"),
+                   2, 64, 0, NULL, NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_of_blocks),
         cmocka_unit_test(test_same_seed),
+        cmocka_unit_test(test_lanes_meet),
+        cmocka_unit_test(test_lanes_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
