@@ -35,7 +35,8 @@ def coordinates():
               "%laneid": everywhere(lane), "%warpid": everywhere(linear // 32), "%nwarpid": everywhere(SM_90["warps"]), "%nsmid": everywhere(SM_90["multiprocessors"]),
               "%lanemask_eq": everywhere(1 << lane), "%lanemask_lt": everywhere((1 << lane) - 1), "%lanemask_le": everywhere((2 << lane) - 1),
               "%lanemask_ge": everywhere(~((1 << lane) - 1) & 0xFFFFFFFF), "%lanemask_gt": everywhere(~((2 << lane) - 1) & 0xFFFFFFFF),
-              "%total_smem_size": everywhere(SHARED), "%aggr_smem_size": everywhere(SHARED), "%dynamic_smem_size": everywhere(0)}
+              "%total_smem_size": everywhere(SHARED), "%aggr_smem_size": everywhere(SHARED), "%dynamic_smem_size": everywhere(0),
+              "%envreg1": everywhere(0), "%envreg2": everywhere(0)}  # of a cooperative grid an address: tests/foreign
     return found
 
 

@@ -1,4 +1,4 @@
-/* Bulk copies: what their decoder and their executor share, and what the checks remember of them.
+/* Bulk copies, and asynchronous stores: what their decoder and their executor share, and what the checks remember of them.
  *
  * A bulk copy is made when it is issued; what is late is the permission to touch its bytes:
  *
@@ -17,6 +17,7 @@ typedef enum kcsim_bulk_way {
     KCSIM_BULK_IN,     /* global to shared memory */
     KCSIM_BULK_OUT,    /* shared to global */
     KCSIM_BULK_ACROSS, /* shared to shared, of another block mostly */
+    KCSIM_BULK_SEND,   /* st.async, red.async: registers to shared, by the generic proxy */
     KCSIM_BULK_PREFETCH
 } kcsim_bulk_way;
 
@@ -38,6 +39,8 @@ typedef struct kcsim_bulk {
     kcsim_ref at[KCSIM_TENSOR_RANK];
     bool im2col, four; /* four: rows of a matrix; `at` is a column and the rows */
     kcsim_ref offsets[KCSIM_TENSOR_RANK - 2]; /* of its pixels; 16 bits */
+    kcsim_ref values[4]; /* that are sent */
+    uint8_t value_count, value_bytes;
 } kcsim_bulk;
 
 static inline uint32_t kcsim_bulk_coordinates(const kcsim_bulk *bulk) {

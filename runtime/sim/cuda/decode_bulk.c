@@ -169,6 +169,51 @@ static bool decode_operands(kcsim_decoder *decoder, kcsim_bulk *bulk) {
     return !rest.left || kcsim_decode_fail(decoder, "an operand too many");
 }
 
+/* PTX ISA, "st.async", "red.async": of sm_90; the forms that store to global memory are sm_100's. */
+static bool send_exists(const ptx_statement *statement) {
+    ptx_modifier order = ptx_has(statement, PTX_GROUP_SEMANTICS),
+                 op = ptx_has(statement, PTX_GROUP_ATOMIC);
+    ptx_type type = statement->type_count == 1 ? statement->types[0] : PTX_NO_TYPE;
+    bool wide = type == PTX_U64 || type == PTX_S64;
+    if (ptx_has(statement, PTX_GROUP_COMPLETION) != PTX_M_COMPLETE_BYTES) return false;
+    if (statement->op == PTX_OP_ST_ASYNC)
+        return (order == PTX_M_NONE || order == PTX_M_WEAK) &&
+               (type == PTX_B32 || type == PTX_B64 || type == PTX_U32 || type == PTX_S32 || wide ||
+                type == PTX_F32 || type == PTX_F64);
+    return order == PTX_M_RELAXED && ptx_has(statement, PTX_GROUP_SCOPE) == PTX_M_CLUSTER &&
+           (reduction_exists(op, type, false) || (op == PTX_M_ADD && wide)) && type != PTX_B64;
+}
+
+/* [to], value or {values}, [mbarrier] */
+static bool decode_send(kcsim_decoder *decoder, kcsim_bulk *bulk) {
+    const ptx_statement *statement = decoder->statement;
+    const ptx_operand *value = &statement->operands[1];
+    ptx_modifier vector = ptx_has(statement, PTX_GROUP_VECTOR);
+    uint32_t count = vector == PTX_M_V2 ? 2 : vector == PTX_M_V4 ? 4 : 1;
+    ptx_modifier space = ptx_has(statement, PTX_GROUP_SPACE);
+    bool shared = space == PTX_M_NONE || space == PTX_M_SHARED || space == PTX_M_SHARED_CTA ||
+                  space == PTX_M_SHARED_CLUSTER;
+    if (!shared || vector == PTX_M_V8 || !send_exists(statement) ||
+        count * kcsim_type_bytes(statement->types[0]) > 16)
+        return kcsim_decode_fail(decoder, "this form is not known");
+    bulk->way = KCSIM_BULK_SEND;
+    bulk->op = (uint8_t)ptx_has(statement, PTX_GROUP_ATOMIC);
+    bulk->type = (uint8_t)statement->types[0];
+    bulk->value_count = (uint8_t)count;
+    bulk->value_bytes = (uint8_t)kcsim_type_bytes(statement->types[0]);
+    if (count > 1 && (value->kind != PTX_OPERAND_VECTOR || value->element_count != count))
+        return kcsim_decode_fail(decoder, "%u values were expected", count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!kcsim_decode_source(decoder, count > 1 ? &value->elements[i] : value,
+                                 bulk->value_bytes, statement->types[0], &bulk->values[i]))
+            return false;
+    operands rest = {statement->operands, 1};
+    if (!take_address(decoder, &rest, &bulk->to)) return false;
+    rest = (operands){statement->operands + 2, 1};
+    return take_address(decoder, &rest, &bulk->mbarrier) &&
+           kcsim_decode_needs(decoder, 90, false, 81);
+}
+
 bool kcsim_decode_bulk(kcsim_decoder *decoder) {
     const ptx_statement *statement = decoder->statement;
     kcsim_insn *insn = decoder->insn;
@@ -186,6 +231,8 @@ bool kcsim_decode_bulk(kcsim_decoder *decoder) {
     insn->fn.bulk = bulk;
     insn->cluster = true;
     decoder->code->bulk = decoder->code->orders = true;
+    if (statement->op == PTX_OP_ST_ASYNC || statement->op == PTX_OP_RED_ASYNC)
+        return decode_send(decoder, bulk);
     if (!find_way(decoder, bulk))
         return kcsim_decode_fail(decoder, "a copy between these spaces is not known");
     bulk->multicast = ptx_has(statement, PTX_GROUP_MULTICAST) != PTX_M_NONE;

@@ -265,9 +265,10 @@ static void store_chunks(const transfer *move, const kcsim_access *access) {
     uint8_t *marks = access->shadowed ? kcsim_marks(access, move->lane) : NULL;
     for (uint64_t i = 0; i < move->size; i += CHUNK) {
         uint64_t chunk = chunk_at(move, address, i);
-        if (move->bulk->op != PTX_M_NONE) combine_row(move, host + chunk, i, CHUNK);
-        else memcpy(host + chunk, move->data + i, CHUNK);
-        for (uint64_t k = 0; marks && k < CHUNK; k++)
+        uint64_t size = move->size - i < CHUNK ? move->size - i : CHUNK;
+        if (move->bulk->op != PTX_M_NONE) combine_row(move, host + chunk, i, size);
+        else memcpy(host + chunk, move->data + i, size);
+        for (uint64_t k = 0; marks && k < size; k++)
             marks[chunk + k] =
                 move->marks[i + k] && (marks[chunk + k] || move->bulk->op == PTX_M_NONE);
     }
@@ -300,8 +301,12 @@ static kcsim_mbarrier *find_mbarrier(const transfer *move, uint64_t at, const kc
 /* The bytes are there, and the mbarrier is told; who has not waited for it may not look. */
 static void land(transfer *move, uint64_t to, uint64_t mbarrier) {
     kcsim_access access, signal;
-    if (!place(move, PTX_SPACE_SHARED, to, move->size, KCSIM_ACCESS_WRITE, &access)) return;
-    check_proxy(move, &access, move->size, true); /* before the copy itself is the last writer */
+    bool reduces = move->bulk->op != PTX_M_NONE;
+    if (!place(move, PTX_SPACE_SHARED, to, move->size,
+               reduces ? KCSIM_ACCESS_ATOMIC : KCSIM_ACCESS_WRITE, &access))
+        return;
+    if (move->bulk->way != KCSIM_BULK_SEND)
+        check_proxy(move, &access, move->size, true); /* before the copy is the last writer */
     kcsim_access_race(&access);
     kcsim_block *home = access.home;
     uint64_t address = access.address[move->lane];
@@ -309,6 +314,8 @@ static void land(transfer *move, uint64_t to, uint64_t mbarrier) {
     store_chunks(move, &access);
     kcsim_mbarrier *object = find_mbarrier(move, mbarrier, home, &signal);
     if (!object) return;
+    if (home->visits && home != move->warp->block)
+        home->visits[move->warp->id].address = address; /* not the mbarrier's */
     if (home->flights &&
         !kcsim_flights_begin(home->flights, object->at, object->phase, address, move->size))
         move->warp->block->worker->failed = true;
@@ -335,6 +342,7 @@ static uint64_t in_block(uint64_t address, uint32_t rank) {
 static void land_everywhere(transfer *move) {
     const kcsim_cluster *cluster = move->warp->block->cluster;
     uint64_t mbarrier = address_of(move, &move->bulk->mbarrier);
+    if (mbarrier - KCSIM_SHARED_WINDOW < KCSIM_WINDOW_BYTES) mbarrier -= KCSIM_SHARED_WINDOW;
     if (!move->bulk->multicast) {
         land(move, move->to, mbarrier);
         return;
@@ -417,6 +425,26 @@ static bool read_map(transfer *move) {
     return false;
 }
 
+/* Registers lie in memory one behind the other. */
+static void take_values(const transfer *move) {
+    const kcsim_bulk *bulk = move->bulk;
+    uint32_t bytes = bulk->value_bytes;
+    for (uint32_t i = 0; i < bulk->value_count; i++) {
+        const uint8_t *values = kcsim_at(move->warp, bulk->values[i]);
+        memcpy(move->data + i * bytes, values + move->lane * bytes, bytes);
+        memset(move->marks + i * bytes,
+               move->warp->full[bulk->values[i].slot] >> move->lane & 1, bytes);
+    }
+}
+
+/* Where no space is said the addresses are generic. */
+static bool prepare_sending(transfer *move) {
+    move->size = (uint64_t)move->bulk->value_count * move->bulk->value_bytes;
+    if (move->to - KCSIM_SHARED_WINDOW < KCSIM_WINDOW_BYTES) move->to -= KCSIM_SHARED_WINDOW;
+    return is_aligned(move, PTX_SPACE_SHARED, move->to, move->size, move->size,
+                      "addresses are multiples of the size");
+}
+
 /* What is copied from and to where, with the alignment that each has. */
 static bool prepare(transfer *move) {
     const kcsim_bulk *bulk = move->bulk;
@@ -424,6 +452,7 @@ static bool prepare(transfer *move) {
     move->type = (ptx_type)bulk->type;
     move->to = address_of(move, &bulk->to);
     move->from = address_of(move, &bulk->from);
+    if (bulk->way == KCSIM_BULK_SEND) return prepare_sending(move);
     if (bulk->rank) {
         uint64_t shared = out ? move->from : move->to;
         return read_map(move) &&
@@ -467,6 +496,11 @@ static bool flushes(const transfer *move) {
 }
 
 static void copy(transfer *move) {
+    if (move->bulk->way == KCSIM_BULK_SEND) {
+        take_values(move);
+        land_everywhere(move);
+        return;
+    }
     fill(move);
     bool from_global = move->bulk->way == KCSIM_BULK_IN;
     if (from_global) each_row(move, read_row);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/cuda/exec.h"
+#include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/mbarrier.h"
 #include "runtime/sim/cuda/talk.h"
 #include "runtime/sim/cuda/transit.h"
@@ -262,6 +262,16 @@ void kcsim_warp_cluster_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32
 
 /* ---- leaving ---- */
 
+/* What a copy brought, some warp here has waited for. */
+static bool was_awaited(const kcsim_block *block, const kcsim_visit *visit) {
+    uint64_t at;
+    if (visit->insn->kind != KCSIM_DO_BULK) return false;
+    for (uint32_t w = 0; block->flights && w < block->warp_count; w++)
+        if (!kcsim_flights_look(block->flights, &block->warps[w], visit->address, 1, &at))
+            return true;
+    return !block->flights;
+}
+
 /* What other blocks did in this one's shared memory has to come before its end, and nothing but a
  * barrier or an mbarrier says so. */
 static void check_visits(kcsim_block *block) {
@@ -273,7 +283,7 @@ static void check_visits(kcsim_block *block) {
         char text[120];
         for (uint32_t w = 0; w < block->warp_count; w++)
             if (block->warps[w].time[id] > known) known = block->warps[w].time[id];
-        if (visit->time <= known) continue;
+        if (visit->time <= known || was_awaited(block, visit)) continue;
         addresses[visit->lane] = visit->address;
         snprintf(text, sizeof text,
                  "block %u,%u,%u may have exited by then: nothing orders this before its end",

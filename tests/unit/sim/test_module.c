@@ -79,8 +79,6 @@ static void test_instruction_errors(void **state) {
     refuse(BODY("mov.u32 %r1, %tid.w;"), "unknown register");
     refuse(BODY("{ .reg .b32 inner; }\nmov.b32 inner, 1;"), "'inner' is declared nowhere");
     refuse(BODY("mov.u32 %r1, %envreg3;"), "of the environment registers only those are here by which the blocks of a cooperative grid meet");
-    refuse(BODY("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r3];"), "'st' takes no '.async'");
-    refuse(BODY("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r3];"), "'red' takes no '.async'");
     refuse(BODY("tex.2d.v4.f32.f32 {%r1,%r2,%r3,%r4}, [%d1, {%r1,%r2}];"), "unknown instruction 'tex");
 }
 
