@@ -71,8 +71,8 @@ static kc_value *fetch(kc_layouts *l, kc_builder *b, const kc_op *dot, int opera
 void kc_layouts_feed_dot(kc_layouts *l, kc_op *dot) {
     const kc_mma *instruction = kc_layouts_instruction(l, dot);
     kc_feed feed[2];
-    for (int i = 0; i < 2; i++)
-        feed[i] = instruction ? kc_layouts_mma_feed(l, dot, i) : kc_layouts_fma_feed(l, dot, i);
+    if (instruction) kc_layouts_mma_feeds(l, dot, feed);
+    else kc_layouts_fma_feeds(l, dot, feed);
     kc_builder b = kc_builder_before(l->pass->module, dot);
     kc_value *as = stage_operand(l, &b, dot, 0, &feed[0].whole),
              *bs = stage_operand(l, &b, dot, 1, &feed[1].whole), *acc = kc_operand(dot, 2);

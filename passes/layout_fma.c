@@ -58,7 +58,7 @@ static kc_layout operand_layout(const kc_layouts *l, const kc_op *dot, int opera
     return expanded;
 }
 
-kc_feed kc_layouts_fma_feed(const kc_layouts *l, const kc_op *dot, int operand) {
+static kc_feed feed_of(const kc_layouts *l, const kc_op *dot, int operand) {
     const kc_type *type = &kc_operand(dot, operand)->type;
     int64_t depth = type->tile[kc_attr_int(dot, KC_ATTR_AXIS, 0)],
             steps = smaller(pow2_part(depth), FETCH_BYTES / kc_dtype_unit(type->elem));
@@ -67,4 +67,9 @@ kc_feed kc_layouts_fma_feed(const kc_layouts *l, const kc_op *dot, int operand) 
     return (kc_feed){.steps = steps,
                      .step = operand_layout(l, dot, operand, steps),
                      .whole = operand_layout(l, dot, operand, depth)};
+}
+
+void kc_layouts_fma_feeds(const kc_layouts *l, const kc_op *dot, kc_feed feeds[2]) {
+    for (int i = 0; i < 2; i++)
+        feeds[i] = feed_of(l, dot, i);
 }

@@ -51,8 +51,8 @@ static kc_layout grid_of(const kc_layouts *l, const kc_op *dot, const kc_mma *ro
 
 static kc_layout embedded(const kc_layouts *l, const kc_mma *row, kc_mma_side side, int first,
                           int second) {
-    kc_layout fragment = kc_mma_fragment(row, side), out;
-    must(kc_layout_embed(&out, &fragment, l->rank, (int[]){first, second}));
+    kc_layout out;
+    must(kc_layout_embed(&out, kc_mma_fragment(row, side), l->rank, (int[]){first, second}));
     return out;
 }
 
@@ -65,16 +65,23 @@ kc_layout kc_layouts_mma_accumulator(const kc_layouts *l, const kc_op *dot) {
     return whole;
 }
 
-kc_feed kc_layouts_mma_feed(const kc_layouts *l, const kc_op *dot, int operand) {
-    const kc_mma *row = kc_layouts_instruction(l, dot);
+static kc_feed feed_of(const kc_layouts *l, const kc_op *dot, int operand, const kc_mma *row,
+                       const kc_layout *all) {
     int axis = (int)kc_attr_int(dot, KC_ATTR_AXIS, 0), own = kc_layouts_own_dimension(dot, operand),
         other = kc_layouts_own_dimension(dot, 1 - operand);
     int64_t depth = kc_operand(dot, operand)->type.tile[axis];
     kc_layout fragment = embedded(l, row, operand ? KC_MMA_B : KC_MMA_A, own, axis);
-    kc_layout all = grid_of(l, dot, row), grid = kc_layout_slice(&all, other, true), deep = grid;
+    kc_layout grid = kc_layout_slice(all, other, true), deep = grid;
     if (depth > row->k) must(kc_layout_expand(&deep, &grid, axis, (int)depth / row->k));
     kc_feed feed = {.steps = row->k};
     must(kc_layout_product(&feed.step, &fragment, &grid));
     must(kc_layout_product(&feed.whole, &fragment, &deep));
     return feed;
+}
+
+void kc_layouts_mma_feeds(const kc_layouts *l, const kc_op *dot, kc_feed feeds[2]) {
+    const kc_mma *row = kc_layouts_instruction(l, dot);
+    kc_layout grid = grid_of(l, dot, row);
+    for (int i = 0; i < 2; i++)
+        feeds[i] = feed_of(l, dot, i, row, &grid);
 }

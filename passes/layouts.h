@@ -82,10 +82,10 @@ typedef struct {
     kc_layout step, whole; // of such a part, and of all parts together
 } kc_feed;
 kc_layout kc_layouts_fma_accumulator(const kc_layouts *, const kc_op *dot);
-kc_feed kc_layouts_fma_feed(const kc_layouts *, const kc_op *dot, int operand);
+void kc_layouts_fma_feeds(const kc_layouts *, const kc_op *dot, kc_feed feeds[2]);
 const kc_mma *kc_layouts_instruction(const kc_layouts *, const kc_op *dot); // NULL on FMA units
 kc_layout kc_layouts_mma_accumulator(const kc_layouts *, const kc_op *dot);
-kc_feed kc_layouts_mma_feed(const kc_layouts *, const kc_op *dot, int operand);
+void kc_layouts_mma_feeds(const kc_layouts *, const kc_op *dot, kc_feed feeds[2]);
 // Neighbours along the contracted axis that a warp must find side by side in shared memory; 1: any order will do.
 int64_t kc_layouts_wanted_run(const kc_layouts *, const kc_op *dot);
 

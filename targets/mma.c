@@ -28,11 +28,12 @@ const kc_mma *kc_mma_named(const kc_target *target, const char *name) {
     return NULL;
 }
 
-kc_layout kc_mma_fragment(const kc_mma *row, kc_mma_side side) {
+const kc_layout *kc_mma_fragment(const kc_mma *row, kc_mma_side side) {
     const char *text = side == KC_MMA_A ? row->a : side == KC_MMA_B ? row->b : row->c, *error;
-    kc_layout layout;
+    kc_layout *layout = &row->fragments[side];
     size_t at;
-    if (!kc_layout_parse(&layout, text, strlen(text), &error, &at))
+    if (layout->rank) return layout;
+    if (!kc_layout_parse(layout, text, strlen(text), &error, &at))
         kc_bug("fragment of %s: %s at %zu", row->name, error, at);
     return layout;
 }

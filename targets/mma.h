@@ -17,6 +17,7 @@ struct kc_mma {
     kc_dtype accumulator;
     int m, n, k;
     const char *a, *b, *c; // fragments, as layout text
+    kc_layout *fragments;  // the same three, each read when it is first asked for
     const char *note;      // "tf32": it drops the low 13 bits of its operands; "": it takes them whole
     int compute_capability; // the least that has it
     int ptx_version;        // the least that has it
@@ -32,6 +33,6 @@ typedef enum { KC_MMA_A, KC_MMA_B, KC_MMA_C } kc_mma_side;
 const kc_mma *kc_mma_find(const kc_target *, kc_dtype operand, kc_dtype accumulator,
                           const char *precision, int64_t depth);
 const kc_mma *kc_mma_named(const kc_target *, const char *name); // NULL when there is none
-kc_layout kc_mma_fragment(const kc_mma *, kc_mma_side);
+const kc_layout *kc_mma_fragment(const kc_mma *, kc_mma_side);
 
 #endif

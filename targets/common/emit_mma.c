@@ -14,8 +14,7 @@ typedef struct {
 } side;
 
 static int registers_of(const kc_mma *row, kc_mma_side which) {
-    kc_layout fragment = kc_mma_fragment(row, which);
-    return (int)kc_layout_count(&fragment, KC_LAYOUT_REGISTER);
+    return (int)kc_layout_count(kc_mma_fragment(row, which), KC_LAYOUT_REGISTER);
 }
 
 static LLVMValueRef as_f32(kc_emit *e, LLVMValueRef word) {

@@ -36,6 +36,7 @@ static const kc_mma mmas[] = {
      .a = a_,                                                                                      \
      .b = b_,                                                                                      \
      .c = c_,                                                                                      \
+     .fragments = (kc_layout[3]){{.rank = 0}},                                                     \
      .note = note_,                                                                                \
      .compute_capability = capability_,                                                            \
      .ptx_version = ptx_},

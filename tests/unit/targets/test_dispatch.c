@@ -28,7 +28,7 @@ static void fragments_hold_every_element_once(void **state) {
         const kc_mma *row = &t->kind->mmas[i];
         int extents[3][2] = {{row->m, row->k}, {row->n, row->k}, {row->m, row->n}};
         for (kc_mma_side side = KC_MMA_A; side <= KC_MMA_C; side++) {
-            kc_layout f = kc_mma_fragment(row, side);
+            kc_layout f = *kc_mma_fragment(row, side);
             assert_int_equal(kc_layout_extent(&f, 0), extents[side][0]);
             assert_int_equal(kc_layout_extent(&f, 1), extents[side][1]);
             assert_true(kc_layout_is_surjective(&f));
@@ -100,7 +100,7 @@ static void matrix_loads_bring_fragments(void **state) {
     for (int i = 0; i < t->kind->n_mmas; i++) {
         const kc_mma *row = &t->kind->mmas[i];
         for (kc_mma_side side = KC_MMA_A; side <= KC_MMA_B; side++) {
-            kc_layout f = kc_mma_fragment(row, side), four;
+            kc_layout f = *kc_mma_fragment(row, side), four;
             int bytes = kc_dtype_unit(row->operand);
             assert_null(
                 kc_layout_extend(&four, &f, (int[]){kc_layout_extent(&f, 0) * 4, row->k}, NULL));
@@ -136,7 +136,7 @@ static kc_layout loader(int own, int k, int fast, int bytes, int warps, int run)
 }
 
 static kc_layout reader(const kc_mma *row, kc_mma_side side, int own, int k, int warps) {
-    kc_layout fragment = kc_mma_fragment(row, side), grid, l;
+    kc_layout fragment = *kc_mma_fragment(row, side), grid, l;
     int rows = own / kc_layout_extent(&fragment, 0);
     kc_layout_blocked_spec spec = {.rank = 2,
                                    .shape = {rows, k / row->k},
