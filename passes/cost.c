@@ -96,7 +96,7 @@ kc_cost_choice kc_cost_wish(const kc_op *op, const kc_cost_problem *p) {
 }
 
 void kc_cost_choose_unit(const kc_target *t, kc_cost_problem *p, const char *precision) {
-    p->unit = "fma";
+    p->unit = "fma", p->instruction = NULL;
     for (int i = 0; i < 3; i++)
         p->least[i] = 1;
     for (int64_t depth = 1; depth <= KC_MMA_MOST_DEPTH; depth *= 2) {
@@ -104,16 +104,16 @@ void kc_cost_choose_unit(const kc_target *t, kc_cost_problem *p, const char *pre
         if (!row) continue;
         p->unit = "tensor";
         p->least[0] = row->m, p->least[1] = row->n, p->least[2] = row->k;
-        p->fetch = kc_mma_find(t, p->elem, p->result, precision, KC_MMA_MOST_DEPTH)->k;
+        p->instruction = kc_mma_find(t, p->elem, p->result, precision, KC_MMA_MOST_DEPTH);
         return;
     }
 }
 
-// Bytes that do not lie along k are turned on their way, in registers.
+// What fragments want side by side along k, and does not lie along k, is turned on its way, in registers.
 static bool is_turned(const kc_op *product, int i) {
     bool k_last = i == 0 ? !kc_attr_int(product, KC_ATTR_TRANSPOSE_A, 0)
                          : kc_attr_int(product, KC_ATTR_TRANSPOSE_B, 0) != 0;
-    return !k_last && kc_dtype_unit(kc_operand(product, i)->type.elem) == 1;
+    return !k_last && kc_mma_run(kc_operand(product, i)->type.elem) > 1;
 }
 
 bool kc_cost_direct(const kc_target *t, const kc_op *product, int i) {
@@ -173,31 +173,35 @@ int64_t kc_cost_rate(const kc_target *t, const char *unit, kc_dtype elem) {
 
 // ---- what a thread and a block need ----------------------------------------------------------------------------------------
 
-// The shares of the tile's rows and columns that a warp has, as warps are dealt out: to the longer side first.
-static void share(const int64_t sides[2], int64_t warps, double parts[2]) {
-    int64_t dealt[2] = {1, 1};
-    for (; warps > 1; warps /= 2)
-        dealt[sides[0] / dealt[0] <= sides[1] / dealt[1]] *= 2;
+// FMA: rows and columns of a thread's accumulators, in 4 x 8 lanes with blocks of 4 x 4; warps are
+// dealt out to the longer side first.
+static double fetched_by_thread(const kc_target *t, const kc_cost_choice *c) {
+    int64_t lanes = t->attributes.warp_size, sides[2] = {c->tile[0], c->tile[1]}, dealt[2] = {1, 1};
+    int64_t across = smaller(divided(sides[1], 4), lanes / 4), down = lanes / across;
+    double sum = 0;
     for (int i = 0; i < 2; i++)
-        parts[i] = (double)sides[i] / (double)dealt[i];
+        sides[i] = larger(smaller(sides[i], 4), divided(sides[i], i ? across : down));
+    for (int64_t warps = c->warps; warps > 1; warps /= 2)
+        dealt[sides[0] / dealt[0] <= sides[1] / dealt[1]] *= 2;
+    for (int i = 0; i < 2; i++) {
+        double part = (double)sides[i] / (double)dealt[i], least = (double)smaller(c->tile[i], 4);
+        sum += part < least ? least : part;
+    }
+    return sum;
 }
 
-// Elements of both operands that a thread fetches for one step of k. FMA: rows and columns of its accumulators, in 4 x 8 lanes
-// with blocks of 4 x 4. Tensor cores: its share of what the warp multiplies.
+// Elements of both operands that a thread fetches for one step of k. Tensor cores: its share of what the warp multiplies.
 static double fetched(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
-    int64_t lanes = t->attributes.warp_size, sides[2] = {c->tile[0], c->tile[1]};
-    double parts[2];
-    if (!is_tensor(p)) {
-        int64_t across = smaller(divided(sides[1], 4), lanes / 4), down = lanes / across;
-        for (int i = 0; i < 2; i++)
-            sides[i] = larger(smaller(sides[i], 4), divided(sides[i], i ? across : down));
-    }
-    share(sides, c->warps, parts);
-    for (int i = 0; i < 2; i++) {
-        double least = (double)smaller(c->tile[i], 4);
-        parts[i] = is_tensor(p) ? parts[i] / (double)lanes : parts[i] < least ? least : parts[i];
-    }
-    return parts[0] + parts[1];
+    if (!is_tensor(p)) return fetched_by_thread(t, c);
+    const kc_mma *row = p->instruction;
+    int64_t sizes[2] = {row->m, row->n}, fragments[2], dealt[2];
+    for (int i = 0; i < 2; i++)
+        fragments[i] = divided(c->tile[i], sizes[i]);
+    kc_mma_deal(row, fragments, c->warps, dealt);
+    int64_t sum = 0;
+    for (int i = 0; i < 2; i++)
+        sum += larger(c->tile[i] / dealt[i], sizes[i]);
+    return (double)sum / (double)t->attributes.warp_size;
 }
 
 static int64_t words(int64_t elements, kc_dtype type) {
@@ -243,7 +247,7 @@ static int64_t most_registers(const kc_target *t, const kc_cost_choice *c) {
 // Of fragments two fetches are in flight where a step has as many.
 static int64_t registers_of(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
     int64_t bytes = kc_dtype_unit(p->elem),
-            steps = is_tensor(p) ? p->fetch : smaller(FETCH_BYTES / bytes, 8),
+            steps = is_tensor(p) ? p->instruction->k : smaller(FETCH_BYTES / bytes, 8),
             fetches = smaller(larger(c->tile[2] / steps, 1), 2);
     int64_t held = fetches * (int64_t)(fetched(t, p, c) * (double)(steps * bytes) / 4);
     if (is_emulated(t, p)) held *= EMULATED;

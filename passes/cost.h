@@ -14,8 +14,8 @@ typedef struct {
     int64_t m, n, k, batch;
     int64_t cover[3]; // a tile larger than this would be empty in part whatever the sizes
     int64_t least[3]; // the smallest tile that the unit takes
-    int64_t fetch;    // of tensor cores: elements of k that an instruction takes at most
     int64_t held;     // tiles of the result's size that are held beside the accumulator
+    const kc_mma *instruction; // of tensor cores: the one that takes most of k
     kc_dtype elem, result;
     bool vectors;     // loads are as wide as the target's; else an element each, in a register of its own
     bool direct;      // copies to shared memory pass no registers

@@ -3,7 +3,7 @@
 #include "passes/layouts.h"
 #include "targets/dispatch.h"
 
-enum { LEAST_COPY = 4, WORD = 4, TRANSPOSED = 2 }; // bytes
+enum { LEAST_COPY = 4 }; // bytes
 
 // The last dimension along which the operand varies, the contracted one aside; -1: none.
 int kc_layouts_own_dimension(const kc_op *dot, int operand) {
@@ -33,11 +33,8 @@ static int kept_together(const kc_layouts *l, const kc_op *dot, int operand) {
     return vector * kc_dtype_unit(v->type.elem) >= LEAST_COPY ? (int)vector : 1;
 }
 
-// Fragments are words of neighbours along k. Matrix loads put those of 16 bits together from any order; what is smaller
-// has to be in order already.
 int64_t kc_layouts_wanted_run(const kc_layouts *l, const kc_op *dot) {
-    int bytes = kc_dtype_unit(kc_operand(dot, 0)->type.elem);
-    return kc_layouts_instruction(l, dot) && bytes < TRANSPOSED ? WORD / bytes : 1;
+    return kc_layouts_instruction(l, dot) ? kc_mma_run(kc_operand(dot, 0)->type.elem) : 1;
 }
 
 static kc_value *stage_operand(kc_layouts *l, kc_builder *b, const kc_op *dot, int operand,

@@ -19,12 +19,15 @@ static int pow2_part(int n) {
     return n & -n;
 }
 
+static int smaller(int a, int b) {
+    return a < b ? a : b;
+}
+
 static void must(const char *error) {
     if (error) kc_bug("layouts of a tensor-core dot: %s", error);
 }
 
-// The grid of fragments: neighbours along n first. Warps halve what is longer, so that a warp's part is nearly square: the
-// operands it fetches are then fewest.
+// The grid of fragments: neighbours along n first.
 static kc_layout grid_of(const kc_layouts *l, const kc_op *dot, const kc_mma *row) {
     const kc_type *type = &kc_result(dot, 0)->type;
     int m = kc_layouts_own_dimension(dot, 0), n = kc_layouts_own_dimension(dot, 1), count = 0;
@@ -38,11 +41,12 @@ static kc_layout grid_of(const kc_layouts *l, const kc_op *dot, const kc_mma *ro
         spec.size_per_thread[d] = pow2_part(spec.shape[d]);
         spec.lanes[d] = spec.warps[d] = 1;
     }
-    for (int w = l->warps; w > 1; w /= 2) {
-        int rows = spec.size_per_thread[m], columns = spec.size_per_thread[n];
-        int d = columns < 2 || (rows > 1 && rows * row->m >= columns * row->n) ? m : n;
-        spec.warps[d] *= 2;
-        if (spec.size_per_thread[d] > 1) spec.size_per_thread[d] /= 2;
+    int64_t dealt[2];
+    kc_mma_deal(row, (int64_t[]){spec.size_per_thread[m], spec.size_per_thread[n]}, l->warps, dealt);
+    for (int i = 0; i < 2; i++) {
+        int d = i ? n : m;
+        spec.warps[d] = (int)dealt[i];
+        spec.size_per_thread[d] /= smaller(spec.size_per_thread[d], spec.warps[d]);
     }
     kc_layout grid;
     must(kc_layout_blocked(&grid, &spec));

@@ -37,3 +37,21 @@ const kc_layout *kc_mma_fragment(const kc_mma *row, kc_mma_side side) {
         kc_bug("fragment of %s: %s at %zu", row->name, error, at);
     return layout;
 }
+
+int kc_mma_run(kc_dtype operand) {
+    enum { WORD = 4, TRANSPOSED = 2 }; // bytes
+    int bytes = kc_dtype_unit(operand);
+    return bytes < TRANSPOSED ? WORD / bytes : 1;
+}
+
+void kc_mma_deal(const kc_mma *row, const int64_t fragments[2], int64_t warps, int64_t dealt[2]) {
+    int64_t left[2] = {fragments[0], fragments[1]};
+    dealt[0] = dealt[1] = 1;
+    for (; warps > 1; warps /= 2) {
+        bool by_rows =
+            left[1] < 2 || (left[0] > 1 && left[0] * row->m >= left[1] * row->n);
+        int d = by_rows ? 0 : 1;
+        dealt[d] *= 2;
+        if (left[d] > 1) left[d] /= 2;
+    }
+}

@@ -34,5 +34,12 @@ const kc_mma *kc_mma_find(const kc_target *, kc_dtype operand, kc_dtype accumula
                           const char *precision, int64_t depth);
 const kc_mma *kc_mma_named(const kc_target *, const char *name); // NULL when there is none
 const kc_layout *kc_mma_fragment(const kc_mma *, kc_mma_side);
+// Neighbours along k that fragments of such operands must find side by side in memory. They are
+// words of neighbours; matrix loads put those of 16 bits together from any order, and what is wider
+// fills its word, but what is smaller has to be in order already. 1: any order will do.
+int kc_mma_run(kc_dtype operand);
+// How many warps share the rows, and how many the columns, of so many fragments: warps halve what
+// is longer, so that a warp's part is nearly square: the operands it fetches are then fewest.
+void kc_mma_deal(const kc_mma *, const int64_t fragments[2], int64_t warps, int64_t dealt[2]);
 
 #endif
