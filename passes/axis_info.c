@@ -1,18 +1,10 @@
 #include "passes/axis_info.h"
+#include "passes/integers.h"
 
 enum { WHOLE = 1 << 30 }; // stands for "as far as the tile goes"
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int64_t power_of_two_in(int64_t n) {
-    if (n == 0) return WHOLE;
-    return smaller(n & -n, WHOLE);
+static int64_t divisor_of(int64_t n) {
+    return n == 0 ? WHOLE : smaller(power_of_two_in(n), WHOLE);
 }
 
 static kc_axis_info unknown(const kc_value *v, int rank) {
@@ -94,18 +86,18 @@ static kc_axis_info info_of(kc_expr_pool *pool, const kc_value *v, int rank, int
     if (!op || --*budget < 0) return info;
     if (op->code == KC_OP_IOTA) {
         int64_t axis = kc_attr_int(op, KC_ATTR_AXIS, 0);
-        info.contiguity[axis] = power_of_two_in(v->type.tile[axis]);
+        info.contiguity[axis] = divisor_of(v->type.tile[axis]);
         info.divisor = info.contiguity[axis];
         return info;
     }
     if (op->code == KC_OP_CONST) {
         for (int d = 0; d < rank; d++)
             info.constancy[d] = WHOLE;
-        info.divisor = power_of_two_in(kc_attr_int(op, KC_ATTR_INTEGER, 1));
+        info.divisor = divisor_of(kc_attr_int(op, KC_ATTR_INTEGER, 1));
         return info;
     }
     if (op->code == KC_OP_SYM) {
-        info.divisor = power_of_two_in(kc_expr_divisor(pool, kc_attr_expr(op, KC_ATTR_EXPR)));
+        info.divisor = divisor_of(kc_expr_divisor(pool, kc_attr_expr(op, KC_ATTR_EXPR)));
         return info;
     }
     if (!kc_op_has(op, KC_ELEMENTWISE)) return info;
@@ -236,7 +228,7 @@ static int64_t limit_by_others(kc_expr_pool *pool, const kc_type *type, const kc
         vector = smaller(vector, l.constancy[fast]);
         if (!is_zero(base[d].value) || !is_zero(local[d].value))
             vector = smaller(vector,
-                             power_of_two_in(kc_expr_divisor(pool, kc_type_stride(pool, type, d))));
+                             divisor_of(kc_expr_divisor(pool, kc_type_stride(pool, type, d))));
     }
     return vector;
 }

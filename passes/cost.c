@@ -1,4 +1,5 @@
 #include "passes/cost.h"
+#include "passes/integers.h"
 #include "targets/mma.h"
 
 #include <string.h>
@@ -52,18 +53,6 @@ static const search searches[] = {
 
 static const int64_t warps_tried[] = {16, 8, 4, 2, 1};
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int64_t divided(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
 static bool is_tensor(const kc_cost_problem *p) {
     return strcmp(p->unit, "tensor") == 0;
 }
@@ -77,13 +66,6 @@ int64_t kc_cost_likely(kc_expr_pool *pool, const kc_expr *extent) {
 
 static int64_t clamped(const kc_cost_problem *p, int i, int64_t extent) {
     return larger(smaller(extent, p->cover[i]), p->least[i]);
-}
-
-int64_t kc_cost_cover(int64_t extent) {
-    int64_t cover = 1;
-    while (cover < extent && cover < (INT64_C(1) << 40))
-        cover *= 2;
-    return cover;
 }
 
 kc_cost_choice kc_cost_wish(const kc_op *op, const kc_cost_problem *p) {
@@ -145,8 +127,8 @@ kc_cost_problem kc_cost_of_product(const kc_target *t, kc_expr_pool *pool, const
     p.m = kc_cost_likely(pool, type->shape[type->rank - 2]);
     p.n = kc_cost_likely(pool, type->shape[type->rank - 1]);
     p.k = kc_cost_likely(pool, a->shape[axis_of_k(product, 0)]);
-    p.cover[0] = kc_cost_cover(p.m), p.cover[1] = kc_cost_cover(p.n);
-    p.cover[2] = kc_cost_cover(p.k);
+    p.cover[0] = power_of_two_at_least(p.m), p.cover[1] = power_of_two_at_least(p.n);
+    p.cover[2] = power_of_two_at_least(p.k);
     p.direct = kc_cost_direct(t, product, 0) && kc_cost_direct(t, product, 1);
     kc_cost_choose_unit(t, &p, kc_attr_string(product, KC_ATTR_PRECISION, "ieee"));
     return p;

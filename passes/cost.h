@@ -76,7 +76,6 @@ const char *kc_cost_misfit(kc_arena *, const kc_target *, const kc_cost_problem 
                            const kc_cost_choice *);
 // What a schedule entry, or the kernel that it was copied to, wishes.
 kc_cost_choice kc_cost_wish(const kc_op *, const kc_cost_problem *);
-int64_t kc_cost_cover(int64_t extent); // the least power of two that is no less
 // The extent of a dimension as the model takes it.
 int64_t kc_cost_likely(kc_expr_pool *, const kc_expr *);
 

@@ -1,15 +1,8 @@
 // Dot products on FMA units: each thread multiplies what it holds.
+#include "passes/integers.h"
 #include "passes/layouts.h"
 
 enum { MICRO_TILE = 4, FETCH_BYTES = 16, FETCH_DECODED = 8 };
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t pow2_part(int64_t n) {
-    return n & -n;
-}
 
 // Lanes in a 4 x 8 pattern of 4 x 4 micro tiles; warps go where the tile is longer.
 kc_layout kc_layouts_fma_accumulator(const kc_layouts *l, const kc_op *dot) {
@@ -23,11 +16,11 @@ kc_layout kc_layouts_fma_accumulator(const kc_layouts *l, const kc_op *dot) {
     for (int d = 0; d < l->rank; d++) {
         spec.shape[d] = (int)type->tile[d];
         spec.size_per_thread[d] =
-            d == m || d == n ? (int)smaller(MICRO_TILE, pow2_part(type->tile[d])) : 1;
+            d == m || d == n ? (int)smaller(MICRO_TILE, power_of_two_in(type->tile[d])) : 1;
         spec.lanes[d] = spec.warps[d] = 1;
     }
     int first = spec.order[0], second = l->rank > 1 ? spec.order[1] : first;
-    int64_t lanes = l->lanes, room = pow2_part(type->tile[first]) / spec.size_per_thread[first];
+    int64_t lanes = l->lanes, room = power_of_two_in(type->tile[first]) / spec.size_per_thread[first];
     spec.lanes[first] = (int)smaller(smaller(room, l->lanes / 4), lanes);
     spec.lanes[second] = second == first ? spec.lanes[first] : 1;
     lanes /= spec.lanes[first];
@@ -61,7 +54,7 @@ static kc_layout operand_layout(const kc_layouts *l, const kc_op *dot, int opera
 static kc_feed feed_of(const kc_layouts *l, const kc_op *dot, int operand) {
     const kc_type *type = &kc_operand(dot, operand)->type;
     int64_t depth = type->tile[kc_attr_int(dot, KC_ATTR_AXIS, 0)],
-            steps = smaller(pow2_part(depth), FETCH_BYTES / kc_dtype_unit(type->elem));
+            steps = smaller(power_of_two_in(depth), FETCH_BYTES / kc_dtype_unit(type->elem));
     if (kc_dtype_is_float(type->elem))
         steps = smaller(steps, FETCH_DECODED); // each takes a register more once it is an f32
     return (kc_feed){.steps = steps,

@@ -1,6 +1,7 @@
 // Dot products on tensor cores: the accumulator is a grid of fragments, dealt out to warps in one piece each, and the
 // operands are what the instruction wants beside it. Everything follows from two layouts: the instruction's fragments,
 // and the grid; an operand's layout is its fragment times the grid without the dimension that it lacks.
+#include "passes/integers.h"
 #include "passes/layouts.h"
 
 #include <string.h>
@@ -13,14 +14,6 @@ const kc_mma *kc_layouts_instruction(const kc_layouts *l, const kc_op *dot) {
                                     a->tile[kc_attr_int(dot, KC_ATTR_AXIS, 0)]);
     if (!row) kc_bug("a dot on tensor cores that have no instruction for it");
     return row;
-}
-
-static int pow2_part(int n) {
-    return n & -n;
-}
-
-static int smaller(int a, int b) {
-    return a < b ? a : b;
 }
 
 static void must(const char *error) {
@@ -38,7 +31,7 @@ static kc_layout grid_of(const kc_layouts *l, const kc_op *dot, const kc_mma *ro
         if (d != m && d != n) spec.order[count++] = d;
     for (int d = 0; d < l->rank; d++) {
         spec.shape[d] = (int)type->tile[d] / (d == m ? row->m : d == n ? row->n : 1);
-        spec.size_per_thread[d] = pow2_part(spec.shape[d]);
+        spec.size_per_thread[d] = (int)power_of_two_in(spec.shape[d]);
         spec.lanes[d] = spec.warps[d] = 1;
     }
     int64_t dealt[2];
@@ -46,7 +39,7 @@ static kc_layout grid_of(const kc_layouts *l, const kc_op *dot, const kc_mma *ro
     for (int i = 0; i < 2; i++) {
         int d = i ? n : m;
         spec.warps[d] = (int)dealt[i];
-        spec.size_per_thread[d] /= smaller(spec.size_per_thread[d], spec.warps[d]);
+        spec.size_per_thread[d] /= (int)smaller(spec.size_per_thread[d], dealt[i]);
     }
     kc_layout grid;
     must(kc_layout_blocked(&grid, &spec));

@@ -3,6 +3,7 @@
 // Memory decides. Each buffer has a dimension whose neighbours are neighbours in memory; followed through the movement
 // ops of the kernel, that is an axis of the space: a fast axis. Tiles are long along the fast axes: one for most kernels,
 // two for a transposition.
+#include "passes/integers.h"
 #include "passes/rows.h"
 #include "passes/tiler.h"
 
@@ -20,21 +21,6 @@ enum {
     THREADS_OF_REPEATED_ROWS = 256,
     MOST_EXTENT = 16384,
 };
-
-static int64_t power_of_two_at_least(int64_t n) {
-    int64_t p = 1;
-    while (p < n && p < (INT64_C(1) << 40))
-        p *= 2;
-    return p;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
 
 // The tile that would cover the whole axis. A reduced axis that may be empty needs a mask, so it is tiled.
 int64_t kc_tiler_whole(const kc_tiler *t, int a) {
@@ -380,10 +366,6 @@ static void pair_axes(kc_tiler *t) {
 static bool refuse(kc_tiler *t, const char *text) {
     kc_report(t->pass->diag, KC_ERROR, t->kernel->loc, "schedule key 'tile': %s", text);
     return false;
-}
-
-static bool is_power_of_two(int64_t n) {
-    return n > 0 && (n & (n - 1)) == 0;
 }
 
 static bool check_map_tile(kc_tiler *t, const kc_attr *tile) {

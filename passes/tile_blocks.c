@@ -1,6 +1,7 @@
 // Blocks of a contraction's result: the tile, warps and stages that the schedule wishes, and for what it leaves open those that
 // the cost model finds best.
 #include "passes/cost.h"
+#include "passes/integers.h"
 #include "passes/rows.h"
 #include "passes/tiler.h"
 #include "targets/mma.h"
@@ -14,14 +15,6 @@ enum {
     MOST_PRODUCTS = 16384, // a thread and step
     SHOWN = 3,             // candidates, to people
 };
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
 
 int kc_tiler_axis_of(const kc_tiler *t, unsigned dims) {
     const kc_type *type = &kc_result(t->contraction, 0)->type;

@@ -3,6 +3,7 @@
 // tile_collapse made of them.
 //
 // Groups: the axis o falls into parts, and no tile spans two of them, so that the group is one number for the block.
+#include "passes/integers.h"
 #include "passes/tiler.h"
 
 // A coordinate whose local offsets are known to be from 0 to below - 1.
@@ -15,10 +16,6 @@ typedef struct {
 enum { N, O, P, Q, C, R, S }; // the dimensions of the space
 enum { LARGEST_NARROW = 1 << 30 };
 static const int64_t unbounded = INT64_C(1) << 60;
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 static place place_of(const kc_tiler *t, kc_coord c, const kc_expr *extent) {
     place p = {c, c.local ? smaller(unbounded, kc_expr_max_value(t->pool, extent)) : 1, 1};

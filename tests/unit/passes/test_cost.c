@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "passes/cost.h"
+#include "passes/integers.h"
 
 static kc_arena *arena;
 
@@ -34,7 +35,8 @@ static kc_cost_problem product(const kc_target *t, kc_dtype elem, int64_t m, int
     kc_cost_problem p = {.m = m, .n = n, .k = k, .batch = 1, .elem = elem, .result = KC_f32};
     if (elem == KC_f64) p.result = KC_f64;
     if (elem == KC_i8) p.result = KC_i32;
-    p.cover[0] = kc_cost_cover(m), p.cover[1] = kc_cost_cover(n), p.cover[2] = kc_cost_cover(k);
+    p.cover[0] = power_of_two_at_least(m), p.cover[1] = power_of_two_at_least(n);
+    p.cover[2] = power_of_two_at_least(k);
     p.vectors = true;
     p.direct = t->attributes.has_async_copy;
     kc_cost_choose_unit(t, &p, "ieee");
