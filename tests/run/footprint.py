@@ -67,14 +67,14 @@ def block_bound(shared, warps, registers, cluster, mbarriers=0, flags=0):
     """The table of runtime/sim/README.md, for a block."""
     clock = 4 * warps * cluster
     return (516 * warps * registers                         # values, and which bits are defined
-            + shared * (2 + 8 + 2 + 4 + 1.25 + 1 + warps / 4)  # contents and marks; races, cp.async, bulk copies, flags, wgmma
+            + shared * (2 + 10 + 2 + 4 + 1.25 + 1 + warps / 4)  # contents and marks; races, cp.async, bulk copies, flags, wgmma
             + 2 * 32 * warps * 152                          # threads that copy
             + clock * (20 * warps + 16 + 19 * mbarriers + flags))
 
 
 def run_bound(blocks, cluster, touched, shared, warps, registers):
     return (touched * (2 + 6 + 24)                          # global memory: contents and marks, who wrote words, who wrote bytes
-            + min(16 * touched, 192 * MIB)                  # who used it within a block
+            + min(20 * touched, 256 * MIB)                  # who used it within a block
             + blocks * block_bound(shared, warps, registers, cluster) + 32 * MIB + 4 * MIB)
 
 

@@ -355,19 +355,22 @@ static void note_conflicts(const kcsim_access *access) {
 
 /* Lanes of a shared access that nothing orders after another lane's of the warp. */
 static uint32_t lanes_apart(kcsim_access *access) {
-    char text[96];
-    uint32_t other = 0;
-    uint32_t bad = kcsim_traces_access(access->home->traces, access->warp, access->address,
-                                       access->mask, access->size, access->kind, &other);
+    const kcsim_block *home = access->home;
+    uint32_t warps = home->warp_count;
+    char text[224];
+    kcsim_racer other = {.place = UINT32_MAX};
+    uint32_t bad = kcsim_traces_access(home->traces, access->warp, access->address, access->mask,
+                                       access->size, access->kind, &other);
     if (!bad) return 0;
-    if (other / KCSIM_LANES == access->warp->id)
-        snprintf(text, sizeof text,
-                 "lane %u of this warp used it too, and no bar.warp.sync lies between",
-                 other % KCSIM_LANES);
-    else
-        snprintf(text, sizeof text,
-                 "lane %u of warp %u stored to it, and no bar.warp.sync before another released it",
-                 other % KCSIM_LANES, other / KCSIM_LANES);
+    bool own = other.warp == access->warp->id;
+    kcsim_party party = {.place = other.place};
+    memcpy(party.block, home->cluster->blocks[other.warp / warps].id, sizeof party.block);
+    kcsim_thread_at(home->launch, other.warp % warps * KCSIM_LANES + (uint32_t)other.lane,
+                    party.thread);
+    kcsim_describe_party(home->launch, &party, own ? "of this warp used it too" : "stored here",
+                         own ? "and no bar.warp.sync lies between"
+                             : "and no bar.warp.sync lies before another lane's release",
+                         text, sizeof text);
     report(access, KCSIM_FINDING_RACE, bad, text);
     return bad;
 }

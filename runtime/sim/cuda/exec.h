@@ -81,6 +81,7 @@ typedef struct kcsim_warp {
     uint32_t acquired; /* waits on mbarriers that succeeded */
     uint32_t round;    /* race_lanes.c: how often all lanes were ordered */
     uint8_t tick;      /* how often some were in this round, from 1 */
+    uint32_t global_steps, round_step; /* accesses to global memory; the first of this round */
     bool partly_met;   /* `known` counts: by lane, the last tick that it knows of each other lane */
     uint8_t known[KCSIM_LANES][KCSIM_LANES];
     struct kcsim_lane_release { /* by clock: whose accesses of a round that release covers */
@@ -491,6 +492,7 @@ typedef struct kcsim_racer {
     uint32_t place; /* its instruction; UINT32_MAX: not known, as there are several */
     uint64_t word;
     bool reads;
+    int lane; /* of kcsim_traces_access */
 } kcsim_racer;
 /* Records an access by the instruction that the warp is at; true when another warp's conflicting
  * one is not ordered before it. *other: that one. */
@@ -523,12 +525,12 @@ typedef struct kcsim_traces kcsim_traces;
 kcsim_traces *kcsim_traces_create(uint64_t shared_bytes);
 void kcsim_traces_destroy(kcsim_traces *traces);
 void kcsim_traces_start(kcsim_block *block); /* before its warps start */
-/* Records the lanes' accesses; those that nothing orders after another lane's, *other of the first:
- * warp * 32 + lane. Of other warps only what race.c takes for ordered by a release that another
+/* Records the lanes' accesses; those that nothing orders after another lane's, *other of the first.
+ * Of other warps only what race.c takes for ordered by a release that another
  * lane made. */
 uint32_t kcsim_traces_access(kcsim_traces *traces, const kcsim_warp *warp,
                              const uint64_t *addresses, uint32_t mask, uint32_t size,
-                             kcsim_access_kind kind, uint32_t *other);
+                             kcsim_access_kind kind, kcsim_racer *other);
 /* A lane of this warp of the cluster that used the word of late; -1: not known. */
 int kcsim_traces_lane(const kcsim_traces *traces, uint64_t word, uint32_t warp, bool reads);
 /* These lanes release, at the warp's present clock: before whatever else the instruction does. */

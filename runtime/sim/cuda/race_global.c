@@ -13,14 +13,16 @@
 #include "runtime/sim/cuda/transit.h"
 
 #define PAGE_WORDS 1024u
-#define MOST_PAGES 4096u /* 48 KiB each; behind it words are not remembered */
-#define MANY_PAGES 512u  /* given back between clusters that do not talk */
+#define MOST_PAGES 4096u /* 64 KiB each; behind it words are not remembered */
+#define MANY_PAGES 512u  /* used again between clusters that do not talk */
 
 typedef struct mark {
     uint32_t key, time; /* of the warp; time 0: none */
+    uint32_t step;      /* which of the warp's accesses it was */
     uint16_t place;     /* its instruction; UINT16_MAX: further behind */
     uint16_t bytes : 4, scope : 2, strong : 1, reads : 1, swaps : 1, lane : 5;
-    uint16_t bulk : 1; /* by the asynchronous proxy */
+    uint16_t bulk : 1, several : 1, parts : 1; /* by the asynchronous proxy; by other lanes too; not
+                                                  all of the bytes at once */
 } mark;
 
 typedef struct word {
@@ -32,6 +34,8 @@ struct kcsim_global_race {
     word **pages;
     uint32_t used;
     uint64_t list[MOST_PAGES]; /* those that are used */
+    word *spare[MOST_PAGES];   /* of clusters before, whose marks mean nothing to those to come */
+    uint32_t spare_count;
 };
 
 kcsim_global_race *kcsim_global_race_create(const kcsim_memory *memory) {
@@ -45,9 +49,9 @@ kcsim_global_race *kcsim_global_race_create(const kcsim_memory *memory) {
     return NULL;
 }
 
-static void give_back(kcsim_global_race *race) {
+static void put_aside(kcsim_global_race *race) {
     for (uint32_t i = 0; i < race->used; i++) {
-        free(race->pages[race->list[i]]);
+        race->spare[race->spare_count++] = race->pages[race->list[i]];
         race->pages[race->list[i]] = NULL;
     }
     race->used = 0;
@@ -55,13 +59,15 @@ static void give_back(kcsim_global_race *race) {
 
 void kcsim_global_race_destroy(kcsim_global_race *race) {
     if (!race) return;
-    give_back(race);
+    put_aside(race);
+    for (uint32_t i = 0; i < race->spare_count; i++)
+        free(race->spare[i]);
     free(race->pages);
     free(race);
 }
 
 void kcsim_global_race_begin(kcsim_global_race *race) {
-    if (race->used > MANY_PAGES) give_back(race);
+    if (race->used > MANY_PAGES) put_aside(race);
 }
 
 static word *word_at(kcsim_global_race *race, uint64_t address) {
@@ -69,17 +75,26 @@ static word *word_at(kcsim_global_race *race, uint64_t address) {
     if (page >= race->page_count) return NULL;
     if (!race->pages[page]) {
         if (race->used == MOST_PAGES) return NULL;
-        race->pages[page] = calloc(PAGE_WORDS, sizeof **race->pages);
+        race->pages[page] = race->spare_count ? race->spare[--race->spare_count]
+                                              : calloc(PAGE_WORDS, sizeof **race->pages);
         if (!race->pages[page]) return NULL;
         race->list[race->used++] = page;
     }
     return &race->pages[page][index % PAGE_WORDS];
 }
 
-static bool is_ordered(const kcsim_warp *warp, const mark *past, uint32_t first) {
+/* Lanes of one warp, as race_lanes.c has it. What several lanes stored may be this one's too. */
+static bool lanes_are_ordered(const kcsim_warp *warp, const mark *past, const mark *now) {
+    if (past->step < warp->round_step || past->step == now->step) return true;
+    if (past->parts || past->bulk || now->bulk) return true;
+    if (past->several) return !past->reads || warp->partly_met;
+    return past->lane == now->lane || (warp->partly_met && warp->known[now->lane][past->lane]);
+}
+
+static bool is_ordered(const kcsim_warp *warp, const mark *past, const mark *now, uint32_t first) {
     uint32_t id = past->key - first;
-    if (id < warp->block->launch->clock_count)
-        return id == warp->id || past->time <= warp->time[id];
+    if (id == warp->id) return lanes_are_ordered(warp, past, now);
+    if (id < warp->block->launch->clock_count) return past->time <= warp->time[id];
     return !warp->block->worker->talk || kcsim_talk_is_ordered(warp, past->key, past->time);
 }
 
@@ -103,18 +118,25 @@ static inline bool conflicts(const kcsim_warp *warp, uint64_t address, const mar
     if (!past->time || !(past->bytes & now->bytes)) return false;
     if ((past->swaps && now->reads) || (past->reads && now->swaps)) return false;
     if (past->strong && now->strong && reaches(warp, past, now, first)) return false;
-    return !is_ordered(warp, past, first) && !has_landed(warp, address, past);
+    return !is_ordered(warp, past, now, first) && !has_landed(warp, address, past);
 }
 
-static void note(word *at, mark now, kcsim_access_kind kind) {
+static void join(mark *now, const mark *past, uint32_t round_step) {
+    bool round = past->step >= round_step;
+    now->parts |= (past->parts && round) || past->bytes != now->bytes;
+    now->several |= round && (past->several || past->lane != now->lane);
+    now->bytes |= past->bytes;
+}
+
+static void note(word *at, mark now, kcsim_access_kind kind, uint32_t round_step) {
     mark *place = now.strong ? &at->atomic : &at->writer;
     if (kind == KCSIM_ACCESS_READ) {
         place = &at->readers[0];
         if (place->time && place->key != now.key) {
             at->readers[1] = *place;
-        } else if (place->time == now.time) now.bytes |= place->bytes;
+        } else if (place->time == now.time) join(&now, place, round_step);
     } else if (place->key == now.key && place->time == now.time) {
-        now.bytes |= place->bytes;
+        join(&now, place, round_step);
     }
     *place = now;
 }
@@ -136,8 +158,12 @@ static void tell(kcsim_access *access, uint32_t lanes, const mark *other) {
     char text[224];
     kcsim_block_at(launch, other->key / launch->clock_count, id / warps, party.block);
     kcsim_thread_at(launch, id % warps * KCSIM_LANES + other->lane, party.thread);
-    kcsim_describe_party(launch, &party, other->reads ? "reads this" : "stores here too",
-                         "and nothing orders the two", text, sizeof text);
+    bool own = other->key == kcsim_warp_key(access->warp);
+    const char *what = other->reads ? "reads this" : "stores here too";
+    if (own) what = other->several ? "and other lanes used it too" : "of this warp used it too";
+    kcsim_describe_party(launch, &party, what,
+                         own ? "and no bar.warp.sync lies between" : "and nothing orders the two",
+                         text, sizeof text);
     kcsim_report report = {.kind = KCSIM_FINDING_RACE,
                            .lanes = lanes,
                            .space = "global",
@@ -148,11 +174,13 @@ static void tell(kcsim_access *access, uint32_t lanes, const mark *other) {
 }
 
 void kcsim_global_race_access(kcsim_access *access) {
-    const kcsim_warp *warp = access->warp;
+    kcsim_warp *warp = access->warp;
     kcsim_global_race *race = warp->block->worker->global_race;
     uint32_t key = kcsim_warp_key(warp), first = key - warp->id, bad = 0;
     mark now = {.key = key,
                 .time = warp->time[warp->id],
+                .step = ++warp->global_steps,
+                .several = access->span.same && (access->mask & (access->mask - 1)),
                 .place = warp->pc < UINT16_MAX ? (uint16_t)warp->pc : UINT16_MAX,
                 .strong = kcsim_is_strong(access->insn),
                 .scope = kcsim_scope_of(access->insn),
@@ -173,9 +201,14 @@ void kcsim_global_race_access(kcsim_access *access) {
             if (at < from) now.bytes &= 15u << (from - at) & 15u;
             if (at + 4 > end) now.bytes &= 15u >> (at + 4 - end);
             const mark *found = find(warp, at, place, &now, first);
+            if (!found && now.several) {
+                now.lane = (31u - (uint32_t)__builtin_clz(access->mask)) & 31;
+                found = find(warp, at, place, &now, first);
+                now.lane = lane & 31;
+            }
             if (found && !bad) other = *found;
             if (found) bad |= 1u << lane;
-            note(place, now, access->kind);
+            note(place, now, access->kind, warp->round_step);
         }
         if (access->span.same) break;
     }

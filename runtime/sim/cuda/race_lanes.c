@@ -19,23 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/cuda/exec.h"
+#include "runtime/sim/cuda/race_lanes.h"
 
 #define LAST_TICK 0xffu
 #define RELEASES (sizeof((kcsim_warp *)0)->releases / sizeof(struct kcsim_lane_release))
-#define ROUNDS ((uint32_t)1 << 22)
-#define FLAG 16u /* of `written`: by atomics alone; of `read`: some of only a part of the word */
-
-typedef struct trace {
-    uint32_t round_and_warp;
-    uint32_t writers, readers;     /* lanes */
-    uint8_t written, read;         /* bytes, and FLAG */
-    uint8_t write_tick, read_tick; /* of the last */
-} trace;
 
 struct kcsim_traces {
     uint64_t count;
-    trace words[];
+    kcsim_lane_trace words[];
 };
 
 kcsim_traces *kcsim_traces_create(uint64_t shared_bytes) {
@@ -51,17 +42,19 @@ void kcsim_traces_destroy(kcsim_traces *traces) {
 
 /* After the last round nothing is looked for, until a block starts anew. */
 void kcsim_lanes_order(kcsim_warp *warp) {
-    if (warp->round < ROUNDS - 1) warp->round++;
+    if (warp->round < KCSIM_ROUNDS - 1) warp->round++;
     warp->tick = 1;
+    warp->round_step = warp->global_steps + 1;
     warp->partly_met = false;
 }
 
 void kcsim_traces_start(kcsim_block *block) {
     bool soon_over = false;
     for (uint32_t w = 0; w < block->warp_count; w++)
-        soon_over |= block->warps[w].round > ROUNDS / 2;
-    if (!block->traces || (!soon_over && block->cluster->count == 1)) return;
-    memset(block->traces->words, 0, block->traces->count * sizeof(trace));
+        soon_over |= block->warps[w].round > KCSIM_ROUNDS / 2;
+    if (!soon_over && block->cluster->count == 1) return;
+    if (block->traces)
+        memset(block->traces->words, 0, block->traces->count * sizeof(kcsim_lane_trace));
     for (uint32_t w = 0; w < block->warp_count; w++)
         block->warps[w].round = 0;
 }
@@ -103,10 +96,10 @@ void kcsim_lanes_release(kcsim_warp *warp, uint32_t lanes) {
 
 /* Another warp's store that this one knows of by a release which does not cover the lane; -1: none.
  */
-static int unreleased(const trace *at, const kcsim_warp *warp, uint32_t bytes) {
+static int unreleased(const kcsim_lane_trace *at, const kcsim_warp *warp, uint32_t bytes) {
     const kcsim_cluster *cluster = warp->block->cluster;
     uint32_t id = at->round_and_warp & 1023, count = warp->block->warp_count;
-    if (!(at->written & bytes) || id == warp->id || at->written & FLAG) return -1;
+    if (!(at->written & bytes) || id == warp->id || at->written & KCSIM_TRACE_FLAG) return -1;
     if (id / count >= cluster->count) return -1;
     const kcsim_warp *other = &cluster->blocks[id / count].warps[id % count];
     const struct kcsim_lane_release *by = &other->releases[warp->time[id] % RELEASES];
@@ -117,7 +110,7 @@ static int unreleased(const trace *at, const kcsim_warp *warp, uint32_t bytes) {
 
 static uint32_t unreleased_lanes(const kcsim_traces *traces, const kcsim_warp *warp,
                                  const uint64_t *addresses, uint32_t mask, uint32_t size,
-                                 uint32_t *other) {
+                                 uint32_t *other, uint32_t *place) {
     uint32_t bad = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), bytes = bytes_of(addresses[lane], size);
@@ -125,6 +118,7 @@ static uint32_t unreleased_lanes(const kcsim_traces *traces, const kcsim_warp *w
         for (uint64_t i = addresses[lane] / 4; i <= last && i < traces->count; i++) {
             int who = unreleased(&traces->words[i], warp, bytes);
             if (who < 0) continue;
+            if (!bad) *place = traces->words[i].write_place;
             if (!bad) *other = (uint32_t)who;
             bad |= 1u << lane;
         }
@@ -132,87 +126,25 @@ static uint32_t unreleased_lanes(const kcsim_traces *traces, const kcsim_warp *w
     return bad;
 }
 
-/* The first of `lanes` whose accesses up to `tick` this lane has not heard of; -1: none. */
-static int unordered(const kcsim_warp *warp, uint32_t lane, uint32_t lanes, uint8_t tick) {
-    for (lanes &= ~(1u << lane); lanes; lanes &= lanes - 1) {
-        int other = __builtin_ctz(lanes);
-        if (!warp->partly_met || warp->known[lane][other] < tick) return other;
-    }
-    return -1;
-}
-
 int kcsim_traces_lane(const kcsim_traces *traces, uint64_t word, uint32_t warp, bool reads) {
     if (!traces || word >= traces->count) return -1;
-    const trace *at = &traces->words[word];
+    const kcsim_lane_trace *at = &traces->words[word];
     uint32_t lanes = reads ? at->readers : at->writers;
     if (!lanes || (at->round_and_warp & 1023) != warp) return -1;
     if (!(reads ? at->read : at->written)) return -1;
     return __builtin_ctz(lanes);
 }
 
-static inline uint32_t owner(const kcsim_warp *warp) {
-    return warp->round << 10 | (warp->id & 1023);
-}
-
-/* Several lanes may have written the same to a word at once; one of them is not told of the others.
- * Of readers of parts of a word it is not known who read which. */
-static int conflict(const trace *at, const kcsim_warp *warp, uint32_t lane, uint32_t bytes,
-                    bool atomic) {
-    int other = -1;
-    if (at->round_and_warp != owner(warp)) return -1;
-    if ((at->written & bytes) && !(at->writers >> lane & 1) && !(atomic && at->written & FLAG))
-        other = unordered(warp, lane, at->writers, at->write_tick);
-    if (other >= 0 || !(at->read & bytes)) return other;
-    if (at->readers >> lane & 1 && at->read & FLAG) return -1;
-    return unordered(warp, lane, at->readers, at->read_tick);
-}
-
-static void write_word(trace *at, const kcsim_warp *warp, uint32_t lane, uint32_t bytes,
-                       bool atomic) {
-    if (at->round_and_warp != owner(warp)) *at = (trace){.round_and_warp = owner(warp)};
-    /* Other atomics would not see a plain store any more that this one hides. */
-    if (atomic && at->written && !(at->written & FLAG)) return;
-    bool apart =
-        at->write_tick == warp->tick && unordered(warp, lane, at->writers, at->write_tick) >= 0;
-    if (!apart) at->writers = at->written = 0;
-    bool still = atomic && (at->written & FLAG || !at->writers);
-    at->writers |= 1u << lane;
-    at->written = (uint8_t)(((at->written & 15) | bytes) | (still ? FLAG : 0));
-    at->write_tick = warp->tick;
-    at->readers = at->read = 0;
-}
-
-/* Most accesses by far: one look and one note a word. */
-static inline int read_word(trace *at, const kcsim_warp *warp, uint32_t lane, uint32_t bytes) {
-    int other = -1;
-    uint32_t read = bytes | (bytes == 15 ? 0 : FLAG), readers = 1u << lane;
-    if (at->round_and_warp != owner(warp)) {
-        at->round_and_warp = owner(warp);
-        at->writers = at->written = 0;
-    } else {
-        if ((at->written & bytes) && !(at->writers >> lane & 1))
-            other = unordered(warp, lane, at->writers, at->write_tick);
-        if (at->read_tick == warp->tick) {
-            read |= at->read;
-            readers |= at->readers;
-        }
-    }
-    at->readers = readers;
-    at->read = (uint8_t)read;
-    at->read_tick = warp->tick;
-    return other;
-}
-
 static uint32_t read_lanes(kcsim_traces *traces, const kcsim_warp *warp, const uint64_t *addresses,
-                           uint32_t mask, uint32_t size, uint32_t *other) {
+                           uint32_t mask, uint32_t size, kcsim_rival *first) {
     uint32_t bad = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), bytes = bytes_of(addresses[lane], size);
         uint64_t last = (addresses[lane] + size - 1) / 4;
         for (uint64_t i = addresses[lane] / 4; i <= last && i < traces->count; i++) {
-            int who = read_word(&traces->words[i], warp, lane, bytes);
-            if (who < 0) continue;
-            if (!bad) *other = (uint32_t)who;
+            kcsim_rival rival = kcsim_trace_read(&traces->words[i], warp, lane, bytes);
+            if (rival.lane < 0) continue;
+            if (!bad) *first = rival;
             bad |= 1u << lane;
         }
     }
@@ -221,19 +153,19 @@ static uint32_t read_lanes(kcsim_traces *traces, const kcsim_warp *warp, const u
 
 /* All lanes look before any is noted: what one store does at once is no race. */
 static uint32_t write_lanes(kcsim_traces *traces, const kcsim_warp *warp, const uint64_t *addresses,
-                            uint32_t mask, uint32_t size, bool atomic, uint32_t *other) {
+                            uint32_t mask, uint32_t size, bool atomic, kcsim_rival *first) {
     uint32_t bad = 0;
     for (int noting = 0; noting < 2; noting++)
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(rest), bytes = bytes_of(addresses[lane], size);
             uint64_t last = (addresses[lane] + size - 1) / 4;
             for (uint64_t i = addresses[lane] / 4; i <= last && i < traces->count; i++) {
-                trace *at = &traces->words[i];
-                int who = -1;
-                if (noting) write_word(at, warp, lane, bytes, atomic);
-                else who = conflict(at, warp, lane, bytes, atomic);
-                if (who < 0) continue;
-                if (!bad) *other = (uint32_t)who;
+                kcsim_lane_trace *at = &traces->words[i];
+                kcsim_rival rival = {.lane = -1};
+                if (noting) kcsim_trace_write(at, warp, lane, bytes, atomic);
+                else rival = kcsim_trace_look(at, warp, lane, bytes, atomic);
+                if (rival.lane < 0) continue;
+                if (!bad) *first = rival;
                 bad |= 1u << lane;
             }
         }
@@ -242,15 +174,18 @@ static uint32_t write_lanes(kcsim_traces *traces, const kcsim_warp *warp, const 
 
 uint32_t kcsim_traces_access(kcsim_traces *traces, const kcsim_warp *warp,
                              const uint64_t *addresses, uint32_t mask, uint32_t size,
-                             kcsim_access_kind kind, uint32_t *other) {
-    if (warp->round == ROUNDS - 1) return 0;
-    uint32_t before = 0, whose = 0;
+                             kcsim_access_kind kind, kcsim_racer *other) {
+    kcsim_rival first = {.lane = -1};
+    uint32_t before = 0, bad, whose = 0;
+    if (warp->round == KCSIM_ROUNDS - 1) return 0;
     if (warp->block->cluster->lanes_release)
-        before = unreleased_lanes(traces, warp, addresses, mask, size, &whose);
-    uint32_t bad =
-        kind == KCSIM_ACCESS_READ
-            ? read_lanes(traces, warp, addresses, mask, size, other)
-            : write_lanes(traces, warp, addresses, mask, size, kind == KCSIM_ACCESS_ATOMIC, other);
-    *other = bad ? warp->id * KCSIM_LANES + *other : whose;
+        before = unreleased_lanes(traces, warp, addresses, mask, size, &whose, &other->place);
+    if (kind == KCSIM_ACCESS_READ)
+        bad = read_lanes(traces, warp, addresses, mask, size, &first);
+    else
+        bad = write_lanes(traces, warp, addresses, mask, size, kind == KCSIM_ACCESS_ATOMIC, &first);
+    other->warp = bad ? warp->id : whose / KCSIM_LANES;
+    other->lane = bad ? first.lane : (int)(whose % KCSIM_LANES);
+    if (bad) other->place = first.place;
     return bad ? bad : before;
 }

@@ -248,7 +248,7 @@ static void test_races_of_lanes(void **state) {
                         "ld.shared.u16 %h1, [%r4];\nst.shared.b16 [%r4], %h1;"), 32);
     right(SHARED_KERNEL("atom.shared.add.u32 %r4, [%r1], 1;\natom.shared.add.u32 %r4, [%r1], 1;"), 32);
     broken(SHARED_KERNEL("atom.shared.add.u32 %r4, [%r1], 1;\nsetp.ne.b32 %p1, %r0, 3;\n@%p1 bra end;\nst.shared.b32 [%r1+4], 1;\n"
-                         "end:\nld.shared.b32 %r5, [%r1+4];"), 32, "race", "lane 3");
+                         "end:\nld.shared.b32 %r5, [%r1+4];"), 32, "race", "thread 3,0,0 of block 0,0,0 of this warp");
     right(SHARED_KERNEL("st.shared.b32 [%r1], 7;\nld.shared.b32 %r5, [%r1];"), 32);
 }
 
