@@ -184,6 +184,7 @@ typedef struct kcsim_worker {
     uint32_t *near; /* by pc: the allocation that the last access hit */
     struct kcsim_talk *talk;               /* talk.h; NULL: blocks do not talk */
     struct kcsim_global_race *global_race; /* NULL: not looked for */
+    struct kcsim_past *past; /* talk.h; NULL: loads return what was stored last */
     struct kcsim_transit *transit;         /* transit.h; NULL: nothing is copied, or not looked for */
     struct kcsim_wgmma_plan *plans; /* wgmma.h; NULL: the kernel has none */
     kcsim_cost *costs; /* by pc */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/sim/cuda/talk.h"
 #include "runtime/sim/cuda/transit.h"
 
 static double minimum(double a, double b) {
@@ -110,6 +111,7 @@ static void atomic_lanes(kcsim_access *access, element *one) {
     kcsim_warp *warp = access->warp;
     const uint8_t *b = kcsim_at(warp, one->value), *c = kcsim_at(warp, insn->c);
     bool by_seed = warp->block->launch->by_seed;
+    kcsim_past *past = access->space == PTX_SPACE_GLOBAL ? warp->block->worker->past : NULL;
     uint32_t first = by_seed ? kcsim_random(&warp->block->random) % KCSIM_LANES : 0;
     for (uint32_t i = 0; i < KCSIM_LANES; i++) {
         uint32_t lane = i ^ first;
@@ -121,6 +123,8 @@ static void atomic_lanes(kcsim_access *access, element *one) {
         memcpy(&third, c + lane * insn->bytes, insn->bytes);
         uint64_t fresh = kcsim_atomic_combine((ptx_modifier)insn->round, insn->source->types[0],
                                               old, value, third, insn->bytes);
+        if (past && memcmp(&fresh, &old, insn->bytes) != 0) kcsim_past_change(past, access, lane);
+        else if (past) kcsim_past_see(past, access, lane);
         memcpy(at, &fresh, insn->bytes);
         memcpy(one->results + lane * insn->bytes, &old, insn->bytes);
         if (memcmp(&fresh, &old, insn->bytes) != 0) warp->block->changes++;

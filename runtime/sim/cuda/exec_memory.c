@@ -1,7 +1,7 @@
 /* Loads and stores. */
 #include <string.h>
 
-#include "runtime/sim/cuda/access.h"
+#include "runtime/sim/cuda/talk.h"
 
 #define ONES 0x0101010101010101u
 
@@ -136,6 +136,12 @@ static void load_zeros(kcsim_warp *warp, const kcsim_insn *insn, uint32_t lanes)
     }
 }
 
+/* By the seed, what a strong load may return instead of what memory holds. */
+static void load_older(const kcsim_access *access) {
+    kcsim_past *past = access->warp->block->worker->past;
+    if (past && access->space == PTX_SPACE_GLOBAL) kcsim_past_load(past, access);
+}
+
 void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint64_t addresses[KCSIM_LANES];
     kcsim_access access;
@@ -159,6 +165,7 @@ void kcsim_do_load(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         for (uint32_t k = 0; k < insn->list_count; k++)
             if (!kcsim_is_absent(insn->list[k])) load_element(&access, k);
         if (warp->block->launch->track) define_loaded(&access);
+        if (by_seed) load_older(&access);
         done |= access.mask;
     }
     if (done != mask) load_zeros(warp, insn, mask & ~done);
@@ -239,6 +246,13 @@ static void mark_stored(const kcsim_access *access) {
     kcsim_report_lanes(warp, insn, &report);
 }
 
+static void keep_older(const kcsim_access *access) {
+    kcsim_past *past = access->warp->block->worker->past;
+    if (!past || access->space != PTX_SPACE_GLOBAL) return;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1)
+        kcsim_past_change(past, access, (uint32_t)__builtin_ctz(rest));
+}
+
 void kcsim_do_store(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint64_t addresses[KCSIM_LANES];
     kcsim_access access;
@@ -257,6 +271,7 @@ void kcsim_do_store(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         if (insn->strong && access.space == PTX_SPACE_SHARED && access.home->flags)
             kcsim_flags_pass(&access);
         kcsim_access_count(&access);
+        if (by_seed) keep_older(&access);
         for (uint32_t k = 0; k < insn->list_count; k++)
             store_element(&access, k);
         if (warp->block->launch->track) mark_stored(&access);

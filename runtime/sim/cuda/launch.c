@@ -161,6 +161,7 @@ static bool create_worker(kcsim_worker *worker, const kcsim_grid *grid) {
         worker->talk = kcsim_talk_create();
     if (grid->check_race) worker->global_race = kcsim_global_race_create(&grid->machine->memory);
     if (in_transit) worker->transit = kcsim_transit_create(&grid->machine->memory);
+    if (worker->talk && grid->by_seed) worker->past = kcsim_past_create();
     worker->costs = calloc(grid->code->insn_count + 1, sizeof *worker->costs);
     if (grid->code->wgmma) worker->plans = calloc(KCSIM_WGMMA_PLANS, sizeof *worker->plans);
     worker->failed = !worker->executed || !worker->near || !worker->costs ||
@@ -174,6 +175,7 @@ static void destroy_worker(kcsim_worker *worker) {
     free(worker->plans);
     free(worker->costs);
     kcsim_talk_destroy(worker->talk);
+    kcsim_past_destroy(worker->past);
     kcsim_global_race_destroy(worker->global_race);
     kcsim_transit_destroy(worker->transit);
     kcsim_finding_clear(&worker->findings);

@@ -147,6 +147,12 @@ bool kcsim_talk_is_ordered(const kcsim_warp *warp, uint32_t key, uint32_t time) 
            known->entries[low].time >= time;
 }
 
+bool kcsim_is_ordered(const kcsim_warp *warp, uint32_t key, uint32_t time) {
+    uint32_t id = key - (kcsim_warp_key(warp) - warp->id);
+    if (id < warp->block->launch->clock_count) return id == warp->id || time <= warp->time[id];
+    return kcsim_talk_is_ordered(warp, key, time);
+}
+
 /* ---- words ---- */
 
 static void drop_parts(flag *at) {
@@ -282,6 +288,7 @@ void kcsim_talk_fence(kcsim_warp *warp, kcsim_scope scope) {
     for (kcsim_scope reach = 0; reach <= scope; reach++)
         set(&talker->fenced[reach], use(all));
     drop(all);
+    if (warp->block->worker->past) kcsim_past_perform(warp->block->worker->past, warp);
     kcsim_order_tick(warp);
 }
 
@@ -295,6 +302,8 @@ void kcsim_talk_pass(const kcsim_access *access) {
     bool releases = semantics == PTX_M_RELEASE || semantics == PTX_M_ACQ_REL;
     bool acquires = semantics == PTX_M_ACQUIRE || semantics == PTX_M_ACQ_REL;
     bool tells = writes && (releases || warp->talker.fenced[0]);
+    if (writes && releases && warp->block->worker->past)
+        kcsim_past_perform(warp->block->worker->past, warp);
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         flag *at = flag_at(talk, access->address[__builtin_ctz(rest)], tells);
         if (!at) continue;

@@ -46,6 +46,23 @@ void kcsim_talk_share(kcsim_warp *warp);
 /* Whether what another cluster's warp did at `time` comes before what this warp does now. */
 bool kcsim_talk_is_ordered(const kcsim_warp *warp, uint32_t key, uint32_t time);
 
+/* Whether what any warp did at `time` comes before what this warp does now. */
+bool kcsim_is_ordered(const kcsim_warp *warp, uint32_t key, uint32_t time);
+
+/* ---- past.c: values that strong loads may still return, under other seeds than 0 ---- */
+
+typedef struct kcsim_past kcsim_past; /* a worker's, where blocks talk */
+kcsim_past *kcsim_past_create(void);
+void kcsim_past_destroy(kcsim_past *past);
+/* Before a lane's strong store or atomic changes global memory. */
+void kcsim_past_change(kcsim_past *past, const kcsim_access *access, uint32_t lane);
+/* The lane reads what memory holds. */
+void kcsim_past_see(kcsim_past *past, const kcsim_access *access, uint32_t lane);
+/* The warp fences or releases: what it knows of is everybody's. */
+void kcsim_past_perform(kcsim_past *past, const kcsim_warp *warp);
+/* After a strong load of global memory: some lanes get an older value. */
+void kcsim_past_load(kcsim_past *past, const kcsim_access *access);
+
 /* ---- race_global.c: races on global memory, within a cluster and between those that talk ---- */
 
 typedef struct kcsim_global_race kcsim_global_race; /* a worker's */

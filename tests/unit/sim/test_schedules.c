@@ -1,4 +1,4 @@
-/* Schedules: the order in which blocks begin and take turns, and where lanes part, is the seed's alone. */
+/* Schedules: the order in which blocks begin and take turns, where lanes part, and which stores are late, is the seed's alone. */
 #include "tests/unit/sim/machine_test.h"
 
 /* Block i (or the i-th to come, where tickets are taken) waits for the one before it, or behind it; thread 0 does. */
@@ -153,12 +153,46 @@ static void test_lanes_wait(void **state) {
                    2, 64, 0, NULL, NULL);
 }
 
+/* One block counts up to 60 in a word; eight warps of another look at it, by relaxed loads and by atomics in turn. Nobody goes
+ * back, atomics see the newest, and who waits for the end sees it. */
+#define COUNT_UP(type, reg, bits, move)                                                                   \
+    PTX_KERNEL("mov.u32 %r7, %ctaid.x;\nsetp.ne.u32 %p0, %r7, 0;\nmov.u32 %r10, 0;\nmov.u32 %r20, 0;\n" \
+               "mov.u32 %r21, 0;\n@%p0 bra look;\nsetp.ne.u32 %p1, %r0, 0;\n@%p1 bra end;\n"           \
+               "count: add.u32 %r10, %r10, 1;\n" move ";\nst.relaxed.gpu.global." type " [%d1], " reg ";\n" \
+               "setp.lt.u32 %p1, %r10, 60;\n@%p1 bra count;\nbra end;\n"                              \
+               "look: ld.relaxed.gpu.global." type " " reg ", [%d1];\ncvt.u32." type " %r11, " reg ";\n" \
+               "setp.lt.u32 %p2, %r11, %r10;\n@%p2 add.u32 %r20, %r20, 1;\nmax.u32 %r10, %r10, %r11;\n" \
+               "add.u32 %r21, %r21, 1;\nand.b32 %r12, %r21, 3;\nsetp.ne.u32 %p3, %r12, 0;\n@%p3 bra more;\n" \
+               "atom.relaxed.gpu.global.or.b" bits " " reg ", [%d1], 0;\ncvt.u32." type " %r11, " reg ";\n" \
+               "setp.lt.u32 %p2, %r11, %r10;\n@%p2 add.u32 %r20, %r20, 1;\nmax.u32 %r10, %r10, %r11;\n" \
+               "more: setp.lt.u32 %p1, %r10, 60;\n@%p1 bra look;\n"                                     \
+               "st.global.u32 [%d2], %r20;\nst.global.u32 [%d2+4], %r10;\nend:")
+
+static void test_nobody_goes_back(void **state) {
+    static const char *const kernels[] = {COUNT_UP("u32", "%r9", "32", "mov.u32 %r9, %r10"),
+                                          COUNT_UP("u64", "%d9", "64", "cvt.u64.u32 %d9, %r10")};
+    (void)state;
+    for (uint64_t seed = 0; seed < 48; seed++) {
+        kcsim_options options = kcsim_options_default();
+        options.seed = seed;
+        machine_test test = machine_open(&options, "sm_80", kernels[seed % 2], 2048);
+        const uint64_t zero = 0;
+        machine_write(&test, test.in, &zero, sizeof zero);
+        assert_int_equal(machine_launch(&test, 2, 256, 0), KCSIM_OK);
+        const uint32_t *out = kcsim_mem_host(test.machine, test.out, 2048);
+        for (int i = 0; i < 256; i++) assert_int_equal(out[2 * i], 0);
+        for (int i = 0; i < 256; i++) assert_int_equal(out[2 * i + 1], 60);
+        machine_close(&test);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_of_blocks),
         cmocka_unit_test(test_same_seed),
         cmocka_unit_test(test_lanes_meet),
         cmocka_unit_test(test_lanes_wait),
+        cmocka_unit_test(test_nobody_goes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
