@@ -56,29 +56,13 @@ static void cut(kc_fuser *f, kc_value *v) {
     if (v->def && !listed(f, v)) f->cuts[f->n_cuts++] = v;
 }
 
-// Dimensions of extent 1 are the only difference: then where[d] is the dimension of `to` that d of `from` is, or NO_AXIS.
-bool kc_fuse_soft_reshape(kc_expr_pool *pool, const kc_type *from, const kc_type *to, int *where) {
-    int j = 0;
-    for (int d = 0; d < from->rank; d++) {
-        where[d] = NO_AXIS;
-        if (kc_expr_is_one(from->shape[d])) continue;
-        while (j < to->rank && kc_expr_is_one(to->shape[j]))
-            j++;
-        if (j == to->rank || !kc_expr_known_equal(pool, from->shape[d], to->shape[j])) return false;
-        where[d] = j++;
-    }
-    while (j < to->rank && kc_expr_is_one(to->shape[j]))
-        j++;
-    return j == to->rank;
-}
-
 // Ops that heavy work may lie above: they keep axes in place.
 bool kc_fuse_is_soft(const kc_fuser *f, const kc_op *op) {
     int where[KC_MAX_RANK];
     if (kc_op_has(op, KC_ELEMENTWISE) || op->n_operands == 0 || op->code == KC_OP_BROADCAST)
         return true;
     return op->code == KC_OP_RESHAPE &&
-           kc_fuse_soft_reshape(f->pool, &kc_operand(op, 0)->type, &kc_result(op, 0)->type, where);
+           kc_movement_adds_ones(f->pool, &kc_operand(op, 0)->type, &kc_result(op, 0)->type, where);
 }
 
 // Whether some op above v, not past a cut, satisfies `is`.
@@ -143,35 +127,11 @@ bool kc_fuse_fits(const kc_fuser *f, const kc_cluster *c, const kc_op *op, const
     return true;
 }
 
-void kc_fuse_operand_axes(const kc_fuser *f, const kc_op *op, const int *map, int i, int *from) {
-    const kc_type *x = &kc_operand(op, i)->type, *type = &kc_result(op, 0)->type;
-    if (op->code == KC_OP_BROADCAST) {
-        for (int d = 0; d < x->rank; d++)
-            from[d] = kc_expr_is_one(x->shape[d]) ? NO_AXIS : map[type->rank - x->rank + d];
-    } else if (op->code == KC_OP_RESHAPE) {
-        kc_fuse_soft_reshape(f->pool, x, type, from);
-        for (int d = 0; d < x->rank; d++)
-            if (from[d] != NO_AXIS) from[d] = map[from[d]];
-    } else {
-        memcpy(from, map, sizeof(int) * (size_t)x->rank);
-    }
-}
-
 static bool result_map(kc_fuser *f, const kc_cluster *c, const kc_type *type, int *map) {
-    kc_type parallel = {.kind = KC_TYPE_TENSOR, .elem = type->elem};
-    int axis_of[KC_MAX_RANK];
-    if (kc_type_same_shape(f->pool, type, c->space)) {
-        for (int d = 0; d < type->rank; d++)
-            map[d] = d;
-        return true;
-    }
-    for (int a = 0; a < c->space->rank; a++)
-        if (!c->axis_reduced[a])
-            axis_of[parallel.rank] = a, parallel.shape[parallel.rank++] = c->space->shape[a];
-    if (!kc_fuse_soft_reshape(f->pool, type, &parallel, map)) return false;
-    for (int d = 0; d < type->rank; d++)
-        if (map[d] != NO_AXIS) map[d] = axis_of[map[d]];
-    return true;
+    bool all = kc_type_same_shape(f->pool, type, c->space);
+    for (int d = 0; all && d < type->rank; d++)
+        map[d] = d;
+    return all || kc_movement_kept_axes(f->pool, type, c->space, c->axis_reduced, map);
 }
 
 // ---- gathering -------------------------------------------------------------------------------------------------------
@@ -240,7 +200,7 @@ static void gather(kc_fuser *f, kc_cluster *c, kc_value *v, const int *map, bool
     else
         for (int i = 0; i < op->n_operands; i++) {
             int from[KC_MAX_RANK];
-            if (!pure) kc_fuse_operand_axes(f, op, map, i, from);
+            if (!pure) kc_movement_operand_axes(f->pool, op, i, map, from);
             gather(f, c, kc_operand(op, i), from, pure);
         }
 }
@@ -263,7 +223,7 @@ static bool suits(kc_fuser *f, kc_cluster *c, kc_op *op, kc_value *result) {
     int map[KC_MAX_RANK];
     set_hero(c, op, result);
     bool ok = is_contraction(op)
-                  ? kc_fuse_soft_reshape(f->pool, &kc_result(op, 0)->type, &result->type, map)
+                  ? kc_movement_adds_ones(f->pool, &kc_result(op, 0)->type, &result->type, map)
                   : result_map(f, c, &result->type, map);
     if (!ok) set_hero(c, NULL, result);
     return ok;

@@ -30,7 +30,7 @@ static void look_above_reduction(search *s, kc_op *op, const int *axes) {
 
 // Dimension d of the product runs along axis where[d] of the reductions' space; those left over have extent 1.
 static bool spans_space(const search *s, const kc_op *product, int *where) {
-    return kc_fuse_soft_reshape(s->f->pool, &kc_result(product, 0)->type, s->c->space, where);
+    return kc_movement_adds_ones(s->f->pool, &kc_result(product, 0)->type, s->c->space, where);
 }
 
 static void look_at_product(search *s, kc_op *op, const int *axes) {
@@ -53,7 +53,7 @@ static void look(search *s, kc_value *v, const int *axes) {
     else if (kc_fuse_carried_from(s->f, s->c, op, axes, from)) look(s, kc_operand(op, 0), from);
     else if (kc_fuse_is_soft(s->f, op))
         for (int i = 0; i < op->n_operands; i++) {
-            kc_fuse_operand_axes(s->f, op, axes, i, from);
+            kc_movement_operand_axes(s->f->pool, op, i, axes, from);
             look(s, kc_operand(op, i), from);
         }
 }

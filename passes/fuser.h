@@ -5,7 +5,7 @@
 #include "passes/movement_map.h"
 #include "passes/pass.h"
 
-enum { NO_AXIS = -1, MAX_RESULTS = 16, FIRST_CARRIED = 64, MOST_HEAVY = 8 };
+enum { MAX_RESULTS = 16, FIRST_CARRIED = 64, MOST_HEAVY = 8 };
 
 // The axes of an op's operand and result. Dimensions that are no axis of the space get numbers of their own, from
 // FIRST_CARRIED.
@@ -53,11 +53,8 @@ bool kc_fuse_is_cut(const kc_fuser *, const kc_value *);
 // the cluster is a map.
 bool kc_fuse_find_hero(kc_fuser *, kc_cluster *, kc_value *result, int *axes);
 
-// Ops that heavy work may lie above: they keep axes in place. Then the axes of operand i, from those of the result.
+// Ops that heavy work may lie above: they keep axes in place.
 bool kc_fuse_is_soft(const kc_fuser *, const kc_op *);
-void kc_fuse_operand_axes(const kc_fuser *, const kc_op *, const int *axes, int i, int *from);
-// Dimensions of extent 1 are the only difference: then where[d] is the dimension of `to` that d of `from` is, or NO_AXIS.
-bool kc_fuse_soft_reshape(kc_expr_pool *, const kc_type *from, const kc_type *to, int *where);
 // Whether the heavy op can be part of the cluster when it is asked for along these axes.
 bool kc_fuse_fits(const kc_fuser *, const kc_cluster *, const kc_op *, const int *axes);
 

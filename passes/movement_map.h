@@ -13,6 +13,18 @@ int kc_reshape_groups(kc_expr_pool *, const kc_type *from, const kc_type *to, kc
 const kc_expr *kc_reshape_product(kc_expr_pool *, const kc_type *, int begin,
                                   int end); // of extents
 
+enum { NO_AXIS = -1 };
+// Whether the shapes differ by extents of 1 alone: where[d] is then the dimension of `to` that d of
+// `from` is, NO_AXIS where its extent is 1.
+bool kc_movement_adds_ones(kc_expr_pool *, const kc_type *from, const kc_type *to, int *where);
+// The same of a result and the dimensions of a space that are not reduced: axes are the space's.
+bool kc_movement_kept_axes(kc_expr_pool *, const kc_type *result, const kc_type *space,
+                           const bool *reduced, int *axes);
+// An op whose result runs along these axes: those that operand i runs along, NO_AXIS where it
+// stays at one place or follows several. For reshapes, transposes, broadcasts, and ops that keep
+// every dimension.
+void kc_movement_operand_axes(kc_expr_pool *, const kc_op *, int i, const int *axes, int *from);
+
 // A bijection that keeps innermost neighbours together: what is computed in the order of its operand may be stored in the
 // order of its result.
 bool kc_movement_keeps_rows(const kc_op *);

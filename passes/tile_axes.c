@@ -44,8 +44,6 @@ typedef struct {
     int n_inputs;
 } kc_trace;
 
-enum { NO_AXIS = -1 };
-
 static void trace_buffer(kc_trace *trace, const kc_value *v, const int *map) {
     int fast = kc_type_unit_stride(trace->t->pool, &v->type), covered = 0;
     unsigned axes = 0;
@@ -62,19 +60,6 @@ static void trace_buffer(kc_trace *trace, const kc_value *v, const int *map) {
 }
 
 static void trace_value(kc_trace *, kc_value *, const int *map);
-
-static void trace_reshape(kc_trace *trace, kc_op *op, const int *map) {
-    kc_value *x = kc_operand(op, 0);
-    kc_reshape_group groups[2 * KC_MAX_RANK];
-    int from[KC_MAX_RANK],
-        n = kc_reshape_groups(trace->t->pool, &x->type, &kc_result(op, 0)->type, groups);
-    for (int d = 0; d < x->type.rank; d++)
-        from[d] = NO_AXIS;
-    for (int i = 0; i < n; i++)
-        if (groups[i].from_end > groups[i].from_begin && groups[i].to_end > groups[i].to_begin)
-            from[groups[i].from_end - 1] = map[groups[i].to_end - 1];
-    trace_value(trace, x, from);
-}
 
 static void trace_gather(kc_trace *trace, kc_op *op, const int *map) {
     kc_value *x = kc_operand(op, 0), *indices = kc_operand(op, 1);
@@ -102,6 +87,14 @@ static void trace_reduce(kc_trace *trace, kc_op *op, const int *map) {
         trace_value(trace, kc_operand(op, i), from);
 }
 
+static void trace_operands(kc_trace *trace, kc_op *op, const int *map) {
+    for (int i = 0; i < op->n_operands; i++) {
+        int from[KC_MAX_RANK];
+        kc_movement_operand_axes(trace->t->pool, op, i, map, from);
+        trace_value(trace, kc_operand(op, i), from);
+    }
+}
+
 static void trace_value(kc_trace *trace, kc_value *v, const int *map) {
     if (v->data == trace) return; // seen
     if (!v->def) {
@@ -110,26 +103,9 @@ static void trace_value(kc_trace *trace, kc_value *v, const int *map) {
     }
     v->data = trace;
     kc_op *op = v->def;
-    int from[KC_MAX_RANK];
-    kc_value *x = op->n_operands ? kc_operand(op, 0) : NULL;
-    if (op->code == KC_OP_RESHAPE) trace_reshape(trace, op, map);
-    else if (op->code == KC_OP_GATHER) trace_gather(trace, op, map);
+    if (op->code == KC_OP_GATHER) trace_gather(trace, op, map);
     else if (kc_op_has(op, KC_REDUCTION) && !kc_op_has(op, KC_SCAN)) trace_reduce(trace, op, map);
-    else if (op->code == KC_OP_TRANSPOSE) {
-        const int64_t *perm = kc_attr_get(op, KC_ATTR_PERM)->integers;
-        for (int d = 0; d < x->type.rank; d++)
-            from[perm[d]] = map[d];
-        trace_value(trace, x, from);
-    } else if (op->code == KC_OP_BROADCAST) {
-        for (int d = 0; d < x->type.rank; d++)
-            from[d] = kc_expr_is_one(x->type.shape[d])
-                          ? NO_AXIS
-                          : map[kc_result(op, 0)->type.rank - x->type.rank + d];
-        trace_value(trace, x, from);
-    } else if (!kc_op_has(op, KC_CONTRACTION)) {
-        for (int i = 0; i < op->n_operands; i++)
-            trace_value(trace, kc_operand(op, i), map);
-    }
+    else if (!kc_op_has(op, KC_CONTRACTION)) trace_operands(trace, op, map);
 }
 
 // ---- outputs -------------------------------------------------------------------------------------------------------

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { NO_AXIS = -1 };
-
 // Of each dimension: the axis it runs along; unit(a) for an extent of 1 that is repeated along axis a; NO_AXIS.
 typedef struct {
     bool known, fixed; // fixed: keeps its shape
@@ -39,17 +37,11 @@ static axis_map *map_of(collapser *c, kc_value *v) {
 static bool propagate(collapser *c, kc_value *v, const int *axis);
 
 static bool through_reshape(collapser *c, kc_op *op, const int *axis) {
-    const kc_type *from = &kc_operand(op, 0)->type, *to = &kc_result(op, 0)->type;
-    int source[KC_MAX_RANK], j = 0;
-    for (int d = 0; d < from->rank; d++) {
-        source[d] = NO_AXIS;
-        if (kc_expr_is_one(from->shape[d])) continue;
-        while (j < to->rank && kc_expr_is_one(to->shape[j]))
-            j++;
-        if (j == to->rank || !kc_expr_known_equal(c->pool, from->shape[d], to->shape[j]))
-            return false;
-        source[d] = axis[j++];
-    }
+    const kc_type *from = &kc_operand(op, 0)->type;
+    int source[KC_MAX_RANK];
+    if (!kc_movement_adds_ones(c->pool, from, &kc_result(op, 0)->type, source)) return false;
+    for (int d = 0; d < from->rank; d++)
+        if (source[d] != NO_AXIS) source[d] = axis[source[d]];
     return propagate(c, kc_operand(op, 0), source);
 }
 
@@ -254,23 +246,10 @@ static bool find_space(collapser *c, const kc_tiler *t) {
 
 // The axes of a result: those of the space, or the parallel ones.
 static bool result_axes(collapser *c, const kc_type *type, int *axis) {
-    if (!c->contraction && kc_type_same_shape(c->pool, type, c->space)) {
-        for (int d = 0; d < type->rank; d++)
-            axis[d] = d;
-        return true;
-    }
-    int a = 0;
-    for (int d = 0; d < type->rank; d++) {
-        axis[d] = NO_AXIS;
-        if (kc_expr_is_one(type->shape[d])) continue;
-        while (a < c->space->rank && (c->reduced[a] || kc_expr_is_one(c->space->shape[a])))
-            a++;
-        if (a == c->space->rank ||
-            !kc_expr_known_equal(c->pool, type->shape[d], c->space->shape[a]))
-            return false;
-        axis[d] = a++;
-    }
-    return true;
+    bool all = !c->contraction && kc_type_same_shape(c->pool, type, c->space);
+    for (int d = 0; all && d < type->rank; d++)
+        axis[d] = d;
+    return all || kc_movement_kept_axes(c->pool, type, c->space, c->reduced, axis);
 }
 
 static bool find_axes(collapser *c) {
