@@ -164,6 +164,8 @@ typedef struct kcsim_function_info {
     int target;               /* 90 for sm_90a */
     int max_cluster;          /* .maxclusterrank; 0 when none */
     bool cluster_must_be_set; /* .explicitcluster without a size */
+    bool grid_of_clusters;    /* .blocksareclusters: a launch's grid counts clusters, its block is
+                                 reqntid, or 1 */
 } kcsim_function_info;
 
 kcsim_function_info kcsim_function_describe(const kcsim_function *function);

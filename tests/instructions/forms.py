@@ -96,7 +96,7 @@ def operands(form):
     if op in ("dp4a", "dp2a", "prmt", "shf"):
         return ["r"] * 4
     if op == "lop3":
-        return ["r"] * 4 + ["0x6a"]
+        return ["r", *"rrr", "0x6a"] if len(words) == 2 else ["r|p", *"rrr", "0x6a", "p"]
     if op in ("testp", "setp"):
         pair = "p|p" if op == "setp" and types[-1] in ("f16x2", "bf16x2") else "p"
         return [pair, t[0]] + [t[0]] * (op == "setp") + ["p"] * bool({"and", "or", "xor"} & set(words[1:]))
@@ -146,7 +146,7 @@ NO_RESULT = ("st", "red", "fence", "nanosleep", "prefetch", "prefetchu", "discar
 
 def register_text_of(form, kinds, instead=None):
     """The form with registers named by their kind and place: xd, then xa xb xc xe; `instead` {place: register}."""
-    letters = ("" if form.split(".")[0] in NO_RESULT else "d") + "abcef"
+    letters = ("" if form.split(".")[0] in NO_RESULT else "d") + ("abc-e" if form.startswith("lop3") else "abcef")
     texts = [register_text(k, l) for k, l in zip(kinds, letters)]
     for place, name in (instead or {}).items():
         texts[place] = name

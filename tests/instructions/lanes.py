@@ -109,7 +109,7 @@ class Instance:
 
     def expected(self, inputs):
         kind = self.kinds[0][0]
-        bits = {"p": len(self.kinds[0]) // 2 + 1, "c": 8, "h": 16, "r": 32, "d": 64, "q": 64}[kind]
+        bits = {"p": 1, "c": 8, "h": 16, "r": 32, "d": 64, "q": 64}[kind] + ("|" in self.kinds[0])
         meaning, mask = self.row.make(self.words, self.types), (1 << bits) - 1
         return [meaning(*self.read(v)) & mask for v in inputs]
 
@@ -174,14 +174,14 @@ class Instance:
 
 
 def store(kind, letter, at):
-    """The register as 8 bytes; of two predicates a bit each."""
+    """The register as 8 bytes; a predicate beside it is the bit above."""
     name = kind[0] + letter
     lines = {"d": [f"mov.b64 dz, {name};"], "r": [f"cvt.u64.u32 dz, {name};"], "h": [f"cvt.u64.u16 dz, {name};"],
              "c": [f"mov.b16 hz, {{{name}, cz}};", "and.b16 hz, hz, 255;", "cvt.u64.u16 dz, hz;"],
              "q": [f"mov.b128 {{dz, dt}}, {name};"],
              "p": [f"selp.b64 dz, 1, 0, {name};"]}[kind[0]]
     if "|" in kind:
-        lines += ["selp.b64 dt, 2, 0, pq;", "or.b64 dz, dz, dt;"]
+        lines += [f"selp.b64 dt, {2 if kind[0] == 'p' else 1 << 32}, 0, pq;", "or.b64 dz, dz, dt;"]
     return lines + [f"st.global.b64 [do+{at * VECTORS * 8}], dz;"]
 
 

@@ -37,6 +37,9 @@ class Instance:
         self.count = next((int(w[1:]) for w in self.words if w in ("v2", "v4", "v8")), 1)
         self.bytes = forms.BITS[self.type] // 8 if types else 0
         self.kind = forms.FAMILY[forms.BITS[self.type]] if types else ""
+        self.whole = self.type == "b128"  # as two halves
+        if self.whole:
+            self.count, self.bytes, self.kind = 2, 8, "d"
 
     def address(self):
         """A register that holds the thread's room in that space; entries of .param are named."""
@@ -48,11 +51,20 @@ class Instance:
             return "{" + ", ".join(names) + "}" if self.count > 1 else "".join(names)
         hint = ["dh"] if "L2::cache_hint" in self.words else []
         at = f"[{self.address()}]"
+        if self.whole:
+            return self.whole_text(result, values, at, hint)
         parts = {"ld": [tuple_of(result), at], "ldu": [tuple_of(result), at], "st": [at, tuple_of(values)], "red": [at, tuple_of(values)],
                  "atom": [tuple_of(result), at, tuple_of(values)] + ([f"{self.kind}w"] if "cas" in self.words else [])}.get(self.op, [at])
         if self.op in ("discard", "applypriority"):
             return f"{self.form} [dq], 128;"
         return f"{self.form} {', '.join(parts + hint)};"
+
+    def whole_text(self, result, values, at, hint):
+        packed = [f"mov.b128 qv, {{{', '.join(values)}}};"] if values else []
+        packed += ["mov.b128 qw, {dw, dw};"] if "cas" in self.words else []
+        parts = {"st": [at, "qv"], "atom": ["qd", at, "qv"] + ["qw"] * ("cas" in self.words)}.get(self.op, ["qd", at])
+        unpacked = [f"mov.b128 {{{', '.join(result)}}}, qd;"] if self.op != "st" else []
+        return "\n".join(packed + [f"{self.form} {', '.join(parts + hint)};"] + unpacked)
 
     def registers(self, letter, kind=None):
         return [f"{kind or self.kind}{letter}{i}" for i in range(self.count)]
@@ -110,6 +122,10 @@ class Instance:
         if self.op == "st":
             return values
         old, swap = self.elements(inputs["memory"]), self.cut(inputs["operands"][:, 8])
+        if self.whole:
+            swaps = "cas" in self.words
+            kept = (old[0] != values[0]) | (old[1] != values[1]) if swaps else np.zeros(THREADS, bool)
+            return old + [np.where(kept, o, swap if swaps else v) for o, v in zip(old, values)]
         key = next(w for w in self.words[1:] if w in ATOMIC), self.type, self.count
         if key not in LEFT:  # scopes, spaces and hints change no number
             LEFT[key] = [np.array([self.combined(key[0], *map(int, each)) for each in zip(a, b, swap)], np.uint64) for a, b in zip(old, values)]
@@ -168,7 +184,7 @@ def registers():
     each = [f"{k}{l}{i}" for k in "hrd" for l in "dv" for i in range(8)] + [k + l for k in "hrd" for l in "wz"]
     mine = "dg ds dl dc dm di do dh dq dt".split()
     kinds = {"h": "b16", "r": "b32", "d": "b64"}
-    return [f".reg .{t} {', '.join(n for n in each + mine + ['rt'] if n[0] == k)};" for k, t in kinds.items()]
+    return [".reg .b128 qd, qv, qw;"] + [f".reg .{t} {', '.join(n for n in each + mine + ['rt'] if n[0] == k)};" for k, t in kinds.items()]
 
 
 def kernel(name, instances):
@@ -202,6 +218,7 @@ def inputs():
         words[i] = value
     operands = np.array([[rng.choice(special + [rng.getrandbits(64)] * 4) for _ in range(9)] for _ in range(THREADS)], np.uint64)
     operands[:20, 0] = words[:20, 0]  # cas that succeeds, at every width
+    operands[:12, 1] = words[:12, 1]
     return {"memory": memory, "operands": operands}
 
 

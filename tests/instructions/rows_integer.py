@@ -167,7 +167,18 @@ def permute(words, types):
 
 
 row("prmt", permute, edges=[None, None, [0, 1, 2, 3, 0x3210, 0x7654, 0x0123, 0xFEDC, 0x89AB, 0x1234FB73, 0x8080, 0xFFFFFFFF, 0x40]])
-row("lop3", lambda w, t: lambda a, b, c: (a & b) ^ c)  # the table that forms.py writes: 0x6a
+row("lop3", lambda w, t: lambda a, b, c: (a & b) ^ c, without="and or")  # the table that forms.py writes: 0x6a
+
+
+def tested(words, types):
+    """The result, and above it whether it is not 0, with the last operand."""
+    def both(a, b, c, q):
+        result = (a & b) ^ c
+        return result | (result != 0 and q if "and" in words else result != 0 or q) << 32
+    return both
+
+
+row("lop3", tested, needs="and|or", edges=[None, None, [0, 1, 0x80000000, 0xFFFFFFFF]])
 
 
 def bit_mask(words, types):

@@ -32,10 +32,11 @@ typedef struct kcsim_bulk {
     uint8_t rank; /* of the tensor; 0: plain bytes */
     uint8_t op;   /* ptx_modifier of a reduction, or none */
     uint8_t type; /* ptx_type of its elements; a tensor's map says it */
-    bool multicast;
+    bool multicast, masked;
     kcsim_bulk_address to, from; /* a tensor's is the address of its map */
     kcsim_bulk_address mbarrier;
     kcsim_ref size, blocks; /* bytes; 16 bits: the blocks of a multicast */
+    kcsim_ref mask; /* 16 bits: the bytes of each chunk that are copied, where it is masked */
     kcsim_ref at[KCSIM_TENSOR_RANK];
     bool im2col, four; /* four: rows of a matrix; `at` is a column and the rows */
     kcsim_ref offsets[KCSIM_TENSOR_RANK - 2]; /* of its pixels; 16 bits */

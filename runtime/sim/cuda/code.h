@@ -28,6 +28,7 @@ typedef enum kcsim_kind {
     KCSIM_DO_CARRY,        /* add.cc and its kin */
     KCSIM_DO_COMPARE,      /* setp */
     KCSIM_DO_COMPARE_PAIR, /* setp of two halves: d and d2 */
+    KCSIM_DO_LOGIC_TEST,   /* lop3.and, lop3.or: the table is `part`, d2 whether d is not 0, with e */
     KCSIM_DO_SET,
     KCSIM_DO_SELECT, /* selp, slct */
     KCSIM_DO_TESTP,

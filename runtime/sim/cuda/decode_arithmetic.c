@@ -272,12 +272,32 @@ static void decode_definedness(kcsim_decoder *decoder, ptx_type type) {
     }
 }
 
+/* PTX ISA, "lop3": d|p = the table of (a, b, c), whether that is not 0 and (or) q. */
+static bool decode_logic_test(kcsim_decoder *decoder) {
+    const ptx_operand *operands = decoder->statement->operands;
+    kcsim_insn *insn = decoder->insn;
+    insn->kind = KCSIM_DO_LOGIC_TEST;
+    insn->mode = (uint8_t)ptx_has(decoder->statement, PTX_GROUP_BOOL);
+    insn->bytes = 4;
+    if (operands[0].kind != PTX_OPERAND_PAIR || operands[4].kind != PTX_OPERAND_INTEGER ||
+        operands[4].integer < 0 || operands[4].integer > 255)
+        return kcsim_decode_fail(decoder, "a pair d|p and a table from 0 to 255 were expected");
+    insn->define = KCSIM_DEFINE_LOGIC;
+    insn->part = (uint8_t)operands[4].integer;
+    return kcsim_decode_pair(decoder, &operands[0], 4, 0) &&
+           kcsim_decode_source(decoder, &operands[1], 4, PTX_B32, &insn->a) &&
+           kcsim_decode_source(decoder, &operands[2], 4, PTX_B32, &insn->b) &&
+           kcsim_decode_source(decoder, &operands[3], 4, PTX_B32, &insn->c) &&
+           kcsim_decode_predicate(decoder, &operands[5], &insn->e, &insn->negate_c);
+}
+
 bool kcsim_decode_arithmetic(kcsim_decoder *decoder) {
     const ptx_statement *statement = decoder->statement;
     kcsim_insn *insn = decoder->insn;
     if (statement->type_count == 0) return kcsim_decode_fail(decoder, "a type is missing");
     ptx_type type = statement->types[0];
     if (type == PTX_PRED) return decode_predicates(decoder);
+    if (ptx_has(statement, PTX_GROUP_BOOL)) return decode_logic_test(decoder);
     bool carries = statement->op == PTX_OP_ADDC || statement->op == PTX_OP_SUBC ||
                    statement->op == PTX_OP_MADC;
     if (carries || ptx_has(statement, PTX_GROUP_CC)) return decode_carry(decoder, type);

@@ -166,6 +166,7 @@ static bool decode_operands(kcsim_decoder *decoder, kcsim_bulk *bulk) {
     kcsim_ref policy;
     bool hinted = ptx_has(decoder->statement, PTX_GROUP_L2HINT) != PTX_M_NONE;
     if (hinted && !take_value(decoder, &rest, 8, &policy)) return false;
+    if (bulk->masked && !take_value(decoder, &rest, 2, &bulk->mask)) return false;
     return !rest.left || kcsim_decode_fail(decoder, "an operand too many");
 }
 
@@ -220,7 +221,7 @@ bool kcsim_decode_bulk(kcsim_decoder *decoder) {
     kcsim_bulk *bulk = kcsim_arena_alloc(&decoder->module->arena, sizeof *bulk);
     if (!bulk) return kcsim_decode_fail(decoder, "out of host memory");
     kcsim_ref zero = {.at = KCSIM_CONSTANT};
-    *bulk = (kcsim_bulk){.size = zero, .blocks = zero, .offsets = {zero, zero, zero}};
+    *bulk = (kcsim_bulk){.size = zero, .blocks = zero, .mask = zero, .offsets = {zero, zero, zero}};
     bulk->to.ref = bulk->from.ref = bulk->mbarrier.ref = zero;
     ptx_modifier dimensions = ptx_has(statement, PTX_GROUP_DIMENSIONS);
     if (ptx_op_takes(statement->op, PTX_GROUP_DIMENSIONS)) {
@@ -239,6 +240,10 @@ bool kcsim_decode_bulk(kcsim_decoder *decoder) {
     if (bulk->multicast &&
         (bulk->way != KCSIM_BULK_IN || ptx_has(statement, PTX_GROUP_SPACE) != PTX_M_SHARED_CLUSTER))
         return kcsim_decode_fail(decoder, "a multicast goes from global to .shared::cluster");
+    bulk->masked = ptx_has(statement, PTX_GROUP_CP_MASK) != PTX_M_NONE;
+    if (bulk->masked && bulk->way != KCSIM_BULK_OUT)
+        return kcsim_decode_fail(decoder, "a masked copy goes from .shared::cta to global");
+    if (bulk->masked && !kcsim_decode_needs(decoder, 100, false, 86)) return false;
     if (decoder->module->target < 90)
         return kcsim_decode_fail(decoder, "bulk copies need a target of sm_90 or newer");
     if (!find_mode(decoder, bulk)) return false;

@@ -152,7 +152,7 @@ static bool atomic_exists(ptx_modifier op, ptx_type type) {
     case PTX_M_XOR: return kind == PTX_KIND_BITS && (bits == 32 || bits == 64);
     case PTX_M_EXCH:
     case PTX_M_CAS:
-        return (kind == PTX_KIND_BITS || integer) && (bits == 16 || bits == 32 || bits == 64);
+        return (kind == PTX_KIND_BITS || integer) && bits >= 16;
     default: return false;
     }
 }

@@ -52,7 +52,8 @@ static CUresult check_cluster(const driver_kernel *kernel) {
     if (info->max_cluster && (uint64_t)info->max_cluster < most) most = (uint64_t)info->max_cluster;
     for (int i = 0; i < 3; i++) {
         uint32_t size = asked ? kernel->config.cluster[i] : (uint32_t)info->cluster[i];
-        if (size == 0 || kernel->config.grid[i] % size != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        bool fits = info->grid_of_clusters || (size && kernel->config.grid[i] % size == 0);
+        if (size == 0 || !fits) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
         if (info->cluster[0] != 0 && size != (uint32_t)info->cluster[i])
             return CUDA_ERROR_INVALID_CLUSTER_SIZE;
         blocks *= size;

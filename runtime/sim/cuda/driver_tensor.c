@@ -54,6 +54,12 @@ static CUresult check_request(const request *from, bool arrays) {
     if (from->type < 0 || from->type > 15) return refuse(call, "tensorDataType is unknown");
     if (from->interleave < 0 || from->interleave > 2) return refuse(call, "interleave is unknown");
     if (from->swizzle < 0 || from->swizzle > 6) return refuse(call, "swizzle is unknown");
+    if (from->interleave && from->rank < 3)
+        return refuse(call, "tensorRank: interleaved tensors have 3 to 5 dimensions");
+    if (from->interleave == 2 && (uintptr_t)from->address % 32)
+        return refuse(call, "globalAddress is a multiple of 32 for CU_TENSOR_MAP_INTERLEAVE_32B");
+    if (from->interleave == 2 && from->swizzle != KCSIM_SWIZZLE_32)
+        return refuse(call, "swizzle: CU_TENSOR_MAP_INTERLEAVE_32B goes with SWIZZLE_32B");
     if (from->type >= KCSIM_TENSOR_TYPE_COUNT) return not_built(call, "a packed type (16U4, 16U6)");
     if (from->interleave) return not_built(call, "CU_TENSOR_MAP_INTERLEAVE_16B or _32B");
     if (from->swizzle == KCSIM_SWIZZLE_128_FLIP)

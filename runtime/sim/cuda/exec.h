@@ -270,6 +270,7 @@ uint32_t kcsim_report_undefined(kcsim_warp *warp, const kcsim_insn *insn, kcsim_
 
 void kcsim_do_carry(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_compare_pair(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
+void kcsim_do_logic_test(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_set(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_testp(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_predicate(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);

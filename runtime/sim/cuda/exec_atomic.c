@@ -106,6 +106,16 @@ static void define_atomic(const kcsim_access *access, uint32_t lane, element *on
     if (!old) one->defined &= ~(1u << lane);
 }
 
+/* exch and cas of 16 bytes; whether memory changed. */
+static bool replace_wide(const kcsim_insn *insn, uint8_t *at, const uint8_t *value,
+                         const uint8_t *third, uint8_t *old) {
+    bool swaps = insn->round == PTX_M_CAS;
+    memcpy(old, at, insn->bytes);
+    if (swaps && memcmp(old, value, insn->bytes) != 0) return false;
+    memcpy(at, swaps ? third : value, insn->bytes);
+    return memcmp(at, old, insn->bytes) != 0;
+}
+
 static void atomic_lanes(kcsim_access *access, element *one) {
     const kcsim_insn *insn = access->insn;
     kcsim_warp *warp = access->warp;
@@ -118,15 +128,22 @@ static void atomic_lanes(kcsim_access *access, element *one) {
         if (!(access->mask >> lane & 1)) continue;
         uint64_t old = 0, value = 0, third = 0;
         uint8_t *at = kcsim_host(access, lane) + one->offset;
+        uint32_t place = lane * insn->bytes;
+        if (insn->bytes > 8) {
+            warp->block->changes +=
+                replace_wide(insn, at, b + place, c + place, one->results + place);
+            if (warp->block->launch->track) define_atomic(access, lane, one);
+            continue;
+        }
         memcpy(&old, at, insn->bytes);
-        memcpy(&value, b + lane * insn->bytes, insn->bytes);
-        memcpy(&third, c + lane * insn->bytes, insn->bytes);
+        memcpy(&value, b + place, insn->bytes);
+        memcpy(&third, c + place, insn->bytes);
         uint64_t fresh = kcsim_atomic_combine((ptx_modifier)insn->round, insn->source->types[0],
                                               old, value, third, insn->bytes);
         if (past && memcmp(&fresh, &old, insn->bytes) != 0) kcsim_past_change(past, access, lane);
         else if (past) kcsim_past_see(past, access, lane);
         memcpy(at, &fresh, insn->bytes);
-        memcpy(one->results + lane * insn->bytes, &old, insn->bytes);
+        memcpy(one->results + place, &old, insn->bytes);
         if (memcmp(&fresh, &old, insn->bytes) != 0) warp->block->changes++;
         if (warp->block->launch->track) define_atomic(access, lane, one);
     }

@@ -173,10 +173,23 @@ static void each_of_four(transfer *move, row_fn row, uint64_t length) {
     }
 }
 
+/* PTX ISA, "cp.async.bulk": bit i of the mask is byte i of every chunk. Runs of bytes are rows. */
+static void each_run(transfer *move, row_fn row) {
+    uint32_t mask = ((const uint16_t *)kcsim_at(move->warp, move->bulk->mask))[move->lane];
+    for (uint64_t from = 0, to; from < move->size; from = to + 1) {
+        for (to = from; to < move->size && mask >> to % CHUNK & 1; to++) {}
+        if (to > from) row(move, from, move->to + from, to - from);
+    }
+}
+
 static void each_row(transfer *move, row_fn row) {
     const kcsim_tensor_map *map = &move->map;
     uint32_t index[KCSIM_TENSOR_RANK] = {0};
     uint64_t length = move->size;
+    if (move->bulk->masked) {
+        each_run(move, row);
+        return;
+    }
     if (!move->bulk->rank) {
         row(move, 0, move->bulk->way == KCSIM_BULK_OUT ? move->to : move->from, length);
         return;
@@ -551,7 +564,7 @@ void kcsim_bulk_leave(kcsim_warp *warp, uint32_t mask) {
 static uint32_t defined_lanes(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     const kcsim_bulk *bulk = insn->fn.bulk;
     const kcsim_ref refs[] = {bulk->to.ref, bulk->from.ref, bulk->mbarrier.ref, bulk->size,
-                              bulk->blocks};
+                              bulk->blocks, bulk->mask};
     for (size_t i = 0; i < sizeof refs / sizeof *refs; i++)
         mask &= ~kcsim_report_undefined(warp, insn, refs[i], mask,
                                         "an operand of the copy was never written");

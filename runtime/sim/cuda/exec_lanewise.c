@@ -363,6 +363,37 @@ void kcsim_do_isspace(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         kcsim_set_defined(warp, insn->d, mask, warp->full[insn->a.slot]);
 }
 
+/* ---- lop3 with a predicate ---- */
+
+static uint32_t logic_of(const kcsim_warp *warp, const kcsim_insn *insn, uint32_t lane) {
+    uint32_t a = ((const uint32_t *)kcsim_at(warp, insn->a))[lane],
+             b = ((const uint32_t *)kcsim_at(warp, insn->b))[lane],
+             c = ((const uint32_t *)kcsim_at(warp, insn->c))[lane], result = 0;
+    for (uint32_t row = 0; row < 8; row++)
+        if (insn->part >> row & 1)
+            result |= (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
+    return result;
+}
+
+void kcsim_do_logic_test(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    uint32_t result[KCSIM_LANES], is_set = 0, known = UINT32_MAX;
+    bool track = warp->block->launch->track, both = insn->mode == PTX_M_BAND;
+    uint32_t q = kcsim_predicate(warp, insn->e) ^ (insn->negate_c ? UINT32_MAX : 0);
+    if (track) known = warp->full[insn->a.slot] & warp->full[insn->b.slot] &
+                       warp->full[insn->c.slot];
+    for (uint32_t lane = 0; lane < KCSIM_LANES; lane++) {
+        result[lane] = logic_of(warp, insn, lane);
+        if (result[lane]) is_set |= 1u << lane;
+    }
+    uint32_t q_known = warp->full[insn->e.slot], decided = both ? ~q : q;
+    uint32_t defined = (known & q_known) | (q_known & decided) |
+                       (known & (both ? ~is_set : is_set));
+    if (track) kcsim_define(warp, insn, mask);
+    kcsim_put(warp, insn->d, result, 4, mask);
+    kcsim_put_predicate(warp, insn->d2, both ? is_set & q : is_set | q, mask);
+    if (track) kcsim_set_defined(warp, insn->d2, mask, defined);
+}
+
 /* ---- special registers ---- */
 
 /* A clock that repeats from run to run; exec_block.c says when it stands and leaps. */

@@ -137,6 +137,7 @@ static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     switch (insn->kind) {
     case KCSIM_DO_CARRY: kcsim_do_carry(warp, insn, mask); break;
     case KCSIM_DO_COMPARE_PAIR: kcsim_do_compare_pair(warp, insn, mask); break;
+    case KCSIM_DO_LOGIC_TEST: kcsim_do_logic_test(warp, insn, mask); break;
     case KCSIM_DO_SET: kcsim_do_set(warp, insn, mask); break;
     case KCSIM_DO_TESTP: kcsim_do_testp(warp, insn, mask); break;
     case KCSIM_DO_PREDICATE: kcsim_do_predicate(warp, insn, mask); break;

@@ -479,11 +479,25 @@ static kcsim_status launch_locked(kcsim_machine *machine, const kcsim_function *
     return run_grid(&grid);
 }
 
+/* PTX ISA, ".blocksareclusters". What CUDA's headers then launch are blocks of one thread, as the
+ * kernel says how large they are. */
+static kcsim_launch_config spread(const ptx_routine *routine, const kcsim_launch_config *config) {
+    kcsim_launch_config made = *config;
+    bool sizeless = config->block[0] == 1 && config->block[1] == 1 && config->block[2] == 1;
+    for (int i = 0; routine->blocks_are_clusters && i < 3; i++) {
+        uint64_t size = (uint64_t)config->grid[i] * routine->cluster[i];
+        made.grid[i] = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+        if (sizeless) made.block[i] = routine->reqntid[i];
+    }
+    return made;
+}
+
 kcsim_status kcsim_launch(kcsim_machine *machine, const kcsim_function *function,
                           const kcsim_launch_config *config, const void *params,
                           size_t param_bytes) {
+    kcsim_launch_config spread_out = spread(function->routine, config);
     pthread_mutex_lock(&machine->lock);
-    kcsim_status status = launch_locked(machine, function, config, params, param_bytes);
+    kcsim_status status = launch_locked(machine, function, &spread_out, params, param_bytes);
     pthread_mutex_unlock(&machine->lock);
     return status;
 }

@@ -292,7 +292,8 @@ kcsim_function_info kcsim_function_describe(const kcsim_function *function) {
                                 .target = function->module->ptx.target,
                                 .max_cluster = (int)routine->max_cluster,
                                 .cluster_must_be_set =
-                                    routine->explicit_cluster && !routine->cluster[0]};
+                                    routine->explicit_cluster && !routine->cluster[0],
+                                .grid_of_clusters = routine->blocks_are_clusters};
     for (int i = 0; i < 3; i++) {
         info.reqntid[i] = (int)routine->reqntid[i];
         info.cluster[i] = (int)routine->cluster[i];

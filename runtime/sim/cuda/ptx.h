@@ -54,7 +54,7 @@ extern const ptx_type_info ptx_types[PTX_TYPE_COUNT];
                 X(PERMUTE) X(SHIFTAMT) X(TEST) X(SHAPE) X(MATRICES) X(TRANS) X(LAYOUT_A)           \
                     X(LAYOUT_B) X(PROXY) X(RESTRICT) X(POPC) X(TILE) X(KIND) X(FROM) X(COMPLETION) \
                         X(MULTICAST) X(DIMENSIONS) X(TILE_MODE) X(READ) X(UNPACKED) X(PACKING)     \
-                            X(BLOCK_SCALE) X(SCALE_VEC) X(MAP_FIELD) X(MAP_SIZE) X(SYNC)
+                            X(BLOCK_SCALE) X(SCALE_VEC) X(MAP_FIELD) X(MAP_SIZE) X(SYNC) X(CP_MASK)
 
 typedef enum ptx_group {
 #define X(name) PTX_GROUP_##name,
@@ -308,6 +308,7 @@ typedef struct ptx_routine {
     uint64_t parameter_bytes;
     uint32_t maxntid[3], reqntid[3], cluster[3], minnctapersm, maxnreg, max_cluster;
     bool explicit_cluster; /* a launch has to give the cluster's size */
+    bool blocks_are_clusters; /* a launch's grid counts clusters */
     ptx_register *registers;
     size_t register_count, register_capacity;
     ptx_statement *statements;

@@ -189,11 +189,18 @@ static void parse_limits(ptx_parser *parser, ptx_routine *routine) {
             ptx_accept_symbol(parser, ';');
         } else if (ptx_token_is(&name, "explicitcluster")) {
             routine->explicit_cluster = true;
+        } else if (ptx_token_is(&name, "blocksareclusters")) {
+            routine->blocks_are_clusters = true;
+            if (parser->module->version < 90)
+                ptx_parser_fail(parser, name.line, ".blocksareclusters needs PTX 9.0");
         } else if (!ptx_token_is(&name, "noreturn")) {
             ptx_parser_fail(parser, name.line, "unknown directive '.%.*s' of a routine",
                             (int)name.length, name.text);
         }
     }
+    if (routine->blocks_are_clusters && (!routine->reqntid[0] || !routine->cluster[0]))
+        ptx_parser_fail(parser, parser->token.line,
+                        ".blocksareclusters needs .reqntid and .reqnctapercluster");
 }
 
 /* `( .param ... , .param ... )`; an entry's parameters are laid out one after the other. */

@@ -228,8 +228,46 @@ static void test_limits(void **state) {
     limited(KERNEL_LIMITS(".explicitcluster\n", ""), 8, 0, false, "sm_90a", "gives no cluster size");
 }
 
+/* A grid of clusters: out[block] = blocks of the grid, of the cluster, threads. */
+static void test_blocks_are_clusters(void **state) {
+#define SPREAD(version, limits)                                                                    \
+    ".version " version "\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in)\n" limits \
+    "\n{\n" PTX_REGISTERS "ld.param.u64 %d0, [out];\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %nctaid.x;\nmov.u32 %r3, %cluster_nctarank;\n" \
+    "mov.u32 %r4, %ntid.x;\nmov.u32 %r5, %nctaid.y;\nmul.wide.u32 %d1, %r1, 16;\nadd.s64 %d0, %d0, %d1;\nmov.u32 %r0, %tid.x;\n" \
+    "setp.eq.u32 %p0, %r0, 0;\n@%p0 st.global.v4.b32 [%d0], {%r2, %r3, %r4, %r5};\nret;\n}\n"
+    (void)state;
+    machine_test test = machine_open(NULL, "sm_90a", SPREAD("9.0", ".blocksareclusters .reqntid 64, 1, 1 .reqnctapercluster 2, 1, 1"), 4096);
+    uint64_t params[2] = {test.out, test.in};
+    for (uint32_t size = 1; size <= 64; size += 63) {
+        kcsim_launch_config config = {.grid = {5, 1, 1}, .block = {size, 1, 1}};
+        assert_int_equal(kcsim_launch(test.machine, test.function, &config, params, sizeof params), KCSIM_OK);
+        const uint32_t *out = kcsim_mem_host(test.machine, test.out, 4096);
+        for (uint32_t b = 0; b < 10; b++) {
+            assert_int_equal(out[4 * b], 10);
+            assert_int_equal(out[4 * b + 1], 2);
+            assert_int_equal(out[4 * b + 2], 64);
+            assert_int_equal(out[4 * b + 3], 1);
+        }
+        assert_false(kcsim_mem_defined(test.machine, test.out + 160, 4));
+    }
+    kcsim_launch_config config = {.grid = {5, 1, 1}, .block = {32, 1, 1}};
+    assert_int_equal(kcsim_launch(test.machine, test.function, &config, params, sizeof params), KCSIM_LAUNCH_LIMIT);
+    static const char *const bad[][2] = {{SPREAD("9.0", ".blocksareclusters .reqntid 64"), "needs .reqntid and .reqnctapercluster"},
+                                         {SPREAD("9.0", ".reqnctapercluster 2 .blocksareclusters"), "needs .reqntid and .reqnctapercluster"},
+                                         {SPREAD("8.8", ".blocksareclusters .reqntid 64 .reqnctapercluster 2"), "needs PTX 9.0"}};
+    for (int i = 0; i < 3; i++) {
+        char log[300] = "";
+        kcsim_module *module;
+        assert_int_equal(kcsim_module_load(test.machine, bad[i][0], strlen(bad[i][0]), log, sizeof log, &module), KCSIM_INVALID_PTX);
+        if (!strstr(log, bad[i][1])) print_error("%s\n", log);
+        assert_non_null(strstr(log, bad[i][1]));
+    }
+    machine_close(&test);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocks_are_clusters),
         cmocka_unit_test(test_numbers),         cmocka_unit_test(test_remote_memory),    cmocka_unit_test(test_remote_errors),
         cmocka_unit_test(test_races),           cmocka_unit_test(test_exits),            cmocka_unit_test(test_cluster_barrier),
         cmocka_unit_test(test_remote_mbarriers), cmocka_unit_test(test_global_memory),   cmocka_unit_test(test_limits),

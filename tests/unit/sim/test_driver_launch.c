@@ -312,7 +312,7 @@ static void launches(void **state) {
 
 /* out[block] = rank * 100 + blocks of the cluster */
 static const char cluster_ptx[] =
-    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".version 9.0\n.target sm_90\n.address_size 64\n"
     ".visible .entry free_size(.param .u64 out)\n{\n"
 #define CLUSTER_BODY                                                                               \
     ".reg .b32 %r<5>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %ctaid.x;\n"     \
@@ -322,6 +322,8 @@ static const char cluster_ptx[] =
     CLUSTER_BODY
     ".visible .entry own_size(.param .u64 out) .explicitcluster .reqnctapercluster 2, 1, 1\n"
     "{\n" CLUSTER_BODY
+    ".visible .entry of_clusters(.param .u64 out) .blocksareclusters .reqntid 32 "
+    ".reqnctapercluster 2\n{\n" CLUSTER_BODY
     ".visible .entry any_size(.param .u64 out) .explicitcluster .maxclusterrank 4\n"
     "{\n" CLUSTER_BODY;
 
@@ -338,6 +340,7 @@ static CUresult launch_clusters(CUfunction function, CUdeviceptr out, uint32_t g
     return cuLaunchKernelEx(&config, function, arguments, NULL);
 }
 
+/* A grid of 32 blocks, or of 32 clusters. */
 static void ranks(CUfunction function, CUdeviceptr out, uint32_t asked, uint32_t cluster) {
     uint32_t values[32];
     OK(launch_clusters(function, out, 32, asked));
@@ -349,19 +352,21 @@ static void ranks(CUfunction function, CUdeviceptr out, uint32_t asked, uint32_t
 static void clusters(void **state) {
     (void)state;
     CUmodule module;
-    CUfunction free_size, own_size, any_size;
+    CUfunction free_size, own_size, any_size, of_clusters;
     CUdeviceptr out;
     int value;
     OK(cuModuleLoadData(&module, cluster_ptx));
     OK(cuModuleGetFunction(&free_size, module, "free_size"));
     OK(cuModuleGetFunction(&own_size, module, "own_size"));
     OK(cuModuleGetFunction(&any_size, module, "any_size"));
+    OK(cuModuleGetFunction(&of_clusters, module, "of_clusters"));
     OK(cuMemAlloc_v2(&out, 256));
     ranks(free_size, out, 0, 1);
     ranks(free_size, out, 8, 8);
     ranks(own_size, out, 0, 2);
     ranks(own_size, out, 2, 2);
     ranks(any_size, out, 4, 4);
+    ranks(of_clusters, out, 0, 2);
     FAILS(INVALID_CLUSTER_SIZE, launch_clusters(free_size, out, 30, 4));
     FAILS(INVALID_CLUSTER_SIZE, launch_clusters(own_size, out, 32, 4));
     FAILS(INVALID_CLUSTER_SIZE, launch_clusters(own_size, out, 31, 0));

@@ -78,7 +78,7 @@ static void refuses(void **state) {
     BAD(type = 99, INVALID_VALUE, "tensorDataType");
     BAD(swizzle = 7, INVALID_VALUE, "swizzle is unknown");
     BAD(promotion = 4, INVALID_VALUE, "l2Promotion");
-    BAD(interleave = 1, NOT_SUPPORTED, "CU_TENSOR_MAP_INTERLEAVE_16B");
+    BAD(interleave = 1, INVALID_VALUE, "interleaved tensors have 3 to 5 dimensions");
     BAD(type = 13, NOT_SUPPORTED, "a packed type");
     BAD(swizzle = 5, NOT_SUPPORTED, "FLIP_8B");
     BAD(box[0] = 32, NOT_SUPPORTED, "shorter than the swizzle");
@@ -122,6 +122,14 @@ static void im2col(void **state) {
     r.interleave = 1;
     FAILS(NOT_SUPPORTED, columns(&r, 0, 0, 64, 64));
     assert_true(log_has("cuTensorMapEncodeIm2col: CU_TENSOR_MAP_INTERLEAVE_16B"));
+    r.interleave = 2;
+    FAILS(INVALID_VALUE, columns(&r, 0, 0, 64, 64));
+    assert_true(log_has("goes with SWIZZLE_32B"));
+    r.swizzle = 1;
+    FAILS(NOT_SUPPORTED, columns(&r, 0, 0, 64, 64));
+    r.address += 16;
+    FAILS(INVALID_VALUE, columns(&r, 0, 0, 64, 64));
+    assert_true(log_has("globalAddress is a multiple of 32"));
 }
 
 int main(void) {
