@@ -111,6 +111,7 @@ struct kc_emit {
     LLVMValueRef *symbols; // i64 values by symbol index, NULL where not a parameter
     int n_symbols, warps;
     bool loads_much;
+    struct kc_emit_round *rounds; // of the loops so far
     LLVMValueRef thread;            // i32
     kc_emit_function functions[32]; // of the module
     LLVMTypeRef i1, i8, i16, i32, i64, f16, bf16, f32, f64, pointer_global, pointer_shared;
@@ -175,6 +176,11 @@ LLVMValueRef kc_emit_elementwise_register(kc_emit *, const kc_op *, int r);
 // scalars broadcast.
 LLVMValueRef kc_emit_operand_register(kc_emit *, const kc_emitted *result, int r,
                                       const kc_value *operand);
+
+// emit_round.c: remainders that go round with a loop's counter. begin: among the loop's phis; end: in its last block.
+void kc_emit_rounds_begin(kc_emit *, const kc_op *loop, LLVMBasicBlockRef before);
+void kc_emit_rounds_end(kc_emit *, const kc_op *loop, LLVMBasicBlockRef latch);
+LLVMValueRef kc_emit_round(kc_emit *, const kc_op *); // NULL: the op is no such remainder
 
 // helpers.c: functions with loops, in LLVM IR text, added to the module when first asked for
 LLVMValueRef kc_emit_helper(kc_emit *, const char *name, kc_dtype, int n, LLVMValueRef *args);

@@ -37,6 +37,7 @@ static void make_phis(kc_emit *e, const kc_op *op, loop *l, LLVMBasicBlockRef be
             *first = phi;
         }
     }
+    kc_emit_rounds_begin(e, op, before);
     for (int i = 0; i < op->n_results; i++) {
         kc_emitted *inside = (kc_emitted *)op->body->args[1 + i]->data;
         int n = shared_by(op->body->args[1 + i], inside->n);
@@ -69,6 +70,7 @@ static void close_phis(kc_emit *e, const kc_op *op, loop *l) {
         kc_emit_int(e, kc_operand(op, 0)->type.elem, kc_attr_int(op, KC_ATTR_STEP, 1));
     LLVMValueRef next = LLVMBuildNSWAdd(e->builder, l->counter, step, "");
     LLVMAddIncoming(l->counter, &next, &latch, 1);
+    kc_emit_rounds_end(e, op, latch);
     for (int i = 0; i < op->n_results; i++) {
         const kc_value *v = kc_operand(op->body->last, i);
         const kc_emitted *yielded = kc_emit_get(v);

@@ -324,6 +324,7 @@ void kc_emit_elementwise(kc_emit *e, const kc_op *op) {
         for (int i = 0; i < op->n_operands; i++)
             check_projection(v, kc_operand(op, i));
     } else {
-        v->regs[0] = kc_emit_elementwise_register(e, op, 0);
+        LLVMValueRef round = kc_emit_round(e, op);
+        v->regs[0] = round ? round : kc_emit_elementwise_register(e, op, 0);
     }
 }

@@ -290,6 +290,7 @@ static bool emit_kernel(kc_emit *e, const kc_op *kernel) {
     e->symbols = KC_NEW_ARRAY(e->arena, LLVMValueRef, e->n_symbols + 1);
     e->warps = (int)kc_attr_int(kernel, KC_ATTR_WARPS, 4);
     e->n_maps = e->maps_capacity = 0;
+    e->rounds = NULL;
     if (!check_kernel(e)) return false;
     clear_data(kernel->body);
     e->loads_much = kc_emit_loads_much(kernel);

@@ -242,13 +242,14 @@ void kc_emit_shared_load(kc_emit *e, const kc_op *op) {
         v->regs[r] = loaded[a.slot_of[r]];
 }
 
+// Each vector is computed where it is stored: what it was made of need not be held until the last is.
 void kc_emit_shared_store(kc_emit *e, const kc_op *op) {
-    const kc_emitted *v = kc_emit_get(kc_operand(op, 1));
-    access a = begin(e, op, kc_operand(op, 0), v->map, 2);
-    kc_emit_force(e, kc_operand(op, 1));
+    const kc_value *value = kc_operand(op, 1);
+    access a = begin(e, op, kc_operand(op, 0), kc_emit_get(value)->map, 2);
     LLVMValueRef representative = kc_emit_representative(e, a.tile);
     LLVMBasicBlockRef end = NULL;
     if (representative) { // one of the threads that hold the same elements writes them
+        kc_emit_force(e, value);
         LLVMBasicBlockRef store = kc_emit_new_block(e, "store");
         end = kc_emit_new_block(e, "stored");
         LLVMBuildCondBr(e->builder, representative, store, end);
@@ -257,7 +258,7 @@ void kc_emit_shared_store(kc_emit *e, const kc_op *op) {
     for (int i = 0; i < a.n; i += a.vector) {
         LLVMValueRef elements[16];
         for (int j = 0; j < a.vector; j++)
-            elements[j] = v->regs[a.slots[i + j].reg];
+            elements[j] = kc_emit_register(e, value, a.slots[i + j].reg);
         kc_emit_plain_store(e, kc_emit_pack(e, a.dtype, elements, a.vector), address(e, &a, i));
     }
     if (!end) return;
