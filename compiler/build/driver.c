@@ -59,6 +59,21 @@ static kc_module *parse_ir(kc_build_run *run) {
     return module;
 }
 
+// An entry for a target that there is not would be passed over without a word.
+static bool check_schedules(kc_build_run *run) {
+    bool good = true;
+    KC_FOR_OPS (func, run->module->body)
+        KC_FOR_OPS (op, func->body) {
+            const char *error, *text = kc_attr_string(op, KC_ATTR_TARGET, NULL);
+            const kc_target *list;
+            if (op->code != KC_OP_SCHEDULE || !text) continue;
+            if (kc_target_parse(run->arena, text, &list, &error)) continue;
+            kc_report(run->diag, KC_ERROR, op->loc, "schedule key 'target': %s", error);
+            good = false;
+        }
+    return good;
+}
+
 int kc_build_load(kc_build_run *run) {
     const char *path = run->path;
     void *data;
@@ -79,7 +94,7 @@ int kc_build_load(kc_build_run *run) {
     int level = run->module && run->request->any_level ? level_of(run) : KC_LEVEL_COMPOSITE;
     if (run->module && !model && !kc_module_verify(run->module, level, run->diag))
         run->module = NULL;
-    if (!run->module) return KC_EXIT_WRONG;
+    if (!run->module || !check_schedules(run)) return KC_EXIT_WRONG;
     if (!run->request->any_level) run->module->target = NULL; // of IR text: the request says it
     return KC_EXIT_DONE;
 }

@@ -36,5 +36,7 @@ sed -i 's/f32\[/f64[/' threads.yaml
 check "too many registers" 1 'a thread holds 256 words of the result and [0-9]* of the tiles that are loaded, and has 255 registers' explain threads
 model elements 512 512 512 f32 '{tile: [256, 256, 8], warps: 2}'
 check "too many elements" 1 '65536 elements over 2 warps are 1024 a thread; at most 128' explain elements
+model nowhere 512 512 512 f32 '{target: "cuda:sm_8", tile: [64, 64, 16]}'
+check "a target that there is not" 1 "nowhere.yaml:10:9: error: schedule key 'target': unknown cuda architecture 'sm_8'; expected one of: sm_75, " explain nowhere
 model hilbert 512 512 512 f32 '{raster: hilbert}'
 check "hilbert" 1 "'hilbert' is not built yet; use row or grouped:N" explain hilbert
