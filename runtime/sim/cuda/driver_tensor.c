@@ -67,8 +67,11 @@ static CUresult check_request(const request *from, bool arrays) {
     return CUDA_SUCCESS;
 }
 
-/* All but the box. */
-static void begin_map(kcsim_tensor_map *map, const request *from) {
+/* All but the box, of which it is said whether it is there. */
+static CUresult begin_map(kcsim_tensor_map *map, const request *from, bool has_box) {
+    CUresult result = check_device(from->call);
+    if (result == CUDA_SUCCESS) result = check_request(from, has_box);
+    if (result != CUDA_SUCCESS) return result;
     memset(map, 0, sizeof *map);
     map->type = (uint8_t)from->type;
     map->rank = (uint8_t)from->rank;
@@ -84,6 +87,7 @@ static void begin_map(kcsim_tensor_map *map, const request *from) {
                           : used ? from->strides[i - 1]
                                  : 0;
     }
+    return CUDA_SUCCESS;
 }
 
 static CUresult finish_map(kcsim_tensor_map *map, const request *from) {
@@ -96,27 +100,19 @@ static CUresult finish_map(kcsim_tensor_map *map, const request *from) {
     return CUDA_SUCCESS;
 }
 
+/* What both calls have parameters for, of the same names. */
+#define REQUEST(call)                                                                              \
+    {call,  out,        type,    rank,      address, dims, strides,                                \
+     steps, interleave, swizzle, promotion, fill}
+
 CUresult cuTensorMapEncodeTiled(void *out, int type, unsigned rank, void *address,
                                 const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
                                 const uint32_t *steps, int interleave, int swizzle, int promotion,
                                 int fill) {
-    const request from = {"cuTensorMapEncodeTiled",
-                          out,
-                          type,
-                          rank,
-                          address,
-                          dims,
-                          strides,
-                          steps,
-                          interleave,
-                          swizzle,
-                          promotion,
-                          fill};
+    const request from = REQUEST("cuTensorMapEncodeTiled");
     kcsim_tensor_map map;
-    CUresult result = check_device(from.call);
-    if (result == CUDA_SUCCESS) result = check_request(&from, box != NULL);
+    CUresult result = begin_map(&map, &from, box != NULL);
     if (result != CUDA_SUCCESS) return result;
-    begin_map(&map, &from);
     for (unsigned i = 0; i < rank; i++)
         map.box[i] = box[i] > 256 ? 0 : (uint16_t)box[i];
     return finish_map(&map, &from);
@@ -128,23 +124,10 @@ CUresult cuTensorMapEncodeIm2col(void *out, int type, unsigned rank, void *addre
                                  const int *upper, uint32_t channels, uint32_t pixels,
                                  const uint32_t *steps, int interleave, int swizzle, int promotion,
                                  int fill) {
-    const request from = {"cuTensorMapEncodeIm2col",
-                          out,
-                          type,
-                          rank,
-                          address,
-                          dims,
-                          strides,
-                          steps,
-                          interleave,
-                          swizzle,
-                          promotion,
-                          fill};
+    const request from = REQUEST("cuTensorMapEncodeIm2col");
     kcsim_tensor_map map;
-    CUresult result = check_device(from.call);
-    if (result == CUDA_SUCCESS) result = check_request(&from, lower != NULL && upper != NULL);
+    CUresult result = begin_map(&map, &from, lower != NULL && upper != NULL);
     if (result != CUDA_SUCCESS) return result;
-    begin_map(&map, &from);
     map.im2col = 1;
     map.box[0] = (uint16_t)(channels > 256 ? 0 : channels);
     map.box[1] = (uint16_t)(pixels > 1024 ? 0 : pixels);
