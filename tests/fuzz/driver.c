@@ -6,8 +6,6 @@
 // inputs are mutated for so long; the seed is printed, and the input that brought the program down is written to
 // fuzz_NAME.crash in the current folder. `fuzz_NAME FILE` runs one file, as libFuzzer does.
 #include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
+#include "tests/fuzz/crash.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { INPUT_LIMIT = 1 << 16, SEED_LIMIT = 1024, HANG_SECONDS = 20 };
 
 typedef struct {
@@ -30,18 +28,6 @@ static int seed_count;
 static uint8_t input[INPUT_LIMIT];
 static size_t input_size;
 static uint64_t random_state;
-
-static void save_input(void) {
-    int file = open("fuzz_" KC_FUZZ_NAME ".crash", O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    if (file < 0 || write(file, input, input_size) < 0) return;
-    close(file);
-}
-
-static void on_signal(int number) {
-    save_input();
-    signal(number, SIG_DFL);
-    raise(number);
-}
 
 static size_t pick(size_t n) {
     random_state ^= random_state << 13;
@@ -146,9 +132,7 @@ static long run_for(double seconds) {
 }
 
 int main(int argc, char **argv) {
-    static const int signals[] = {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGALRM};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], on_signal);
-    if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(save_input);
+    crash_watch("fuzz_" KC_FUZZ_NAME ".crash", input, &input_size);
     if (argc == 2 && strspn(argv[1], "0123456789.") != strlen(argv[1])) {
         if (!read_file(argv[1])) return perror(argv[1]), 1;
         run_input();

@@ -7,8 +7,6 @@
 // long; the seed is printed, and the input that brought the program down is written to
 // fuzz_model.crash in the current folder.
 #include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,26 +14,13 @@
 #include <unistd.h>
 
 #include "compiler/frontend/frontend.h"
+#include "tests/fuzz/crash.h"
 
 enum { INPUT_LIMIT = 1 << 16, SEED_LIMIT = 1024 };
 
 static char input[INPUT_LIMIT + 1];
 static size_t input_size;
 static long accepted;
-
-static void save_input(void) {
-    int file = open("fuzz_model.crash", O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    if (file < 0 || write(file, input, input_size) < 0) return;
-    close(file);
-}
-
-static void on_signal(int number) {
-    save_input();
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
 
 static void check(bool good, const char *what) {
     if (good) return;
@@ -344,10 +329,7 @@ int main(int argc, char **argv) {
     double limit = argc > 1 ? atof(argv[1]) : 0;
     random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL);
     if (!random_state) random_state = 1;
-    static const int signals[] = {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGALRM};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        signal(signals[i], on_signal);
-    if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(save_input);
+    crash_watch("fuzz_model.crash", input, &input_size);
     read_folder("tests/fuzz/corpus/model");
     read_folder("tests/golden/frontend");
     read_folder("tests/golden/frontend/ops");

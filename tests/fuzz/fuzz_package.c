@@ -8,13 +8,12 @@
 // right again. The seed is printed, and the input that brought the program down is written to
 // fuzz_package.crash in the current folder.
 #include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runtime/kcrt.h"
 #include "runtime/package.h"
+#include "tests/fuzz/crash.h"
 #include "tests/unit/runtime/fake.h"
 #include "tests/unit/runtime/pack.h"
 
@@ -25,20 +24,6 @@ static size_t input_size;
 static long accepted, launched;
 static kcrt_device *device;
 static uint64_t random_state;
-
-static void save_input(void) {
-    int file = open("fuzz_package.crash", O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    if (file < 0 || write(file, input, input_size) < 0) return;
-    close(file);
-}
-
-static void on_signal(int number) {
-    save_input();
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
 
 static uint32_t next_random(uint32_t below) {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
@@ -240,9 +225,7 @@ int main(int argc, char **argv) {
     api.attr = attribute;
     if (kcrt_device_register("fuzz", kDLExtDev, &api) || kcrt_device_open("fuzz", &device))
         return 1;
-    for (int i = 0; i < 3; i++)
-        signal((int[]){SIGSEGV, SIGABRT, SIGBUS}[i], on_signal);
-    if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(save_input);
+    crash_watch("fuzz_package.crash", input, &input_size);
     read_corpus("tests/fuzz/corpus/package");
     check(seed_count > 0, "there is no corpus: run it from the root of the repository");
     random_state = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL);
