@@ -16,6 +16,7 @@
 #include "tests/fuzz/crash.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 enum { INPUT_LIMIT = 1 << 16, SEED_LIMIT = 1024, HANG_SECONDS = 20 };
 
 typedef struct {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ir/interp.h"
+#include "tests/unit/ir/expect_report.h"
 
 enum { MAX_ARRAYS = 8 };
 #define LENGTH(a) ((int)(sizeof(a) / sizeof *(a)))
@@ -109,15 +110,8 @@ static inline void end(runner *r) {
 
 // The error that a failing run reports.
 static inline void expect_error(runner *r, const char *part) {
-    char *text = NULL;
-    size_t size;
     assert_false(try_run(r));
-    FILE *out = open_memstream(&text, &size);
-    kc_diag_print(r->diag, out);
-    fclose(out);
-    if (!strstr(text, part)) fprintf(stderr, "expected \"%s\" in: %s\n", part, text);
-    assert_non_null(strstr(text, part));
-    free(text);
+    expect_report(r->diag, part);
     end(r);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ir/tile_interp.h"
+#include "tests/unit/ir/expect_report.h"
 
 enum { MOST = 64, MAX_ARRAYS = 4 };
 
@@ -99,15 +100,8 @@ static void expect_floats(const runner *r, int n, const float *expected) {
 }
 
 static void expect_error(runner *r, const char *part) {
-    char *text = NULL;
-    size_t size;
     assert_false(try_run(r));
-    FILE *out = open_memstream(&text, &size);
-    kc_diag_print(r->diag, out);
-    fclose(out);
-    if (!strstr(text, part)) fprintf(stderr, "expected \"%s\" in: %s\n", part, text);
-    assert_non_null(strstr(text, part));
-    free(text);
+    expect_report(r->diag, part);
     end(r);
 }
 
