@@ -52,7 +52,8 @@ static kc_axis_info of_add(const kc_value *v, int rank, const kc_axis_info *a,
     return info;
 }
 
-// x < limit, x >= limit: whole groups fall on one side when the limit is a multiple of their length.
+// x < limit, x >= limit: whole groups fall on one side when the limit is a multiple of their
+// length.
 static kc_axis_info of_compare(const kc_value *v, int rank, const kc_axis_info *a,
                                const kc_axis_info *b) {
     kc_axis_info info = combined(v, rank, a, b);
@@ -77,7 +78,8 @@ static kc_axis_info of_mod(const kc_value *v, int rank, const kc_axis_info *a,
     return info;
 }
 
-// Index arithmetic is small; an index computed from data may be a large graph with many paths, of which nothing is known.
+// Index arithmetic is small; an index computed from data may be a large graph with many paths, of
+// which nothing is known.
 enum { MOST_OPS = 500 };
 
 static kc_axis_info info_of(kc_expr_pool *pool, const kc_value *v, int rank, int *budget) {
@@ -136,7 +138,7 @@ kc_axis_info kc_axis_info_of(kc_expr_pool *pool, const kc_value *v, int rank) {
     return info_of(pool, v, rank, &budget);
 }
 
-// ---- what lies near ------------------------------------------------------------------------------------------------------
+// ---- what lies near -----------------------------------------------------------------------------
 
 // Along one dimension: by how much most neighbours differ, and how many of them do so in a row.
 typedef struct {
@@ -197,7 +199,7 @@ static int nearest(const kc_value *local, int rank) {
     return near;
 }
 
-// ---- accesses --------------------------------------------------------------------------------------------------------
+// ---- accesses -----------------------------------------------------------------------------------
 
 static int64_t tile_extent(const kc_use *locals, int n, int d) {
     int64_t extent = 1;
@@ -219,7 +221,8 @@ static int tile_rank(const kc_use *locals, int n, const kc_value *mask) {
     return rank;
 }
 
-// What every other dimension adds to the address must keep the alignment, and must not change along the fast one.
+// What every other dimension adds to the address must keep the alignment, and must not change along
+// the fast one.
 static int64_t limit_by_others(kc_expr_pool *pool, const kc_type *type, const kc_use *base,
                                const kc_use *local, int unit, int fast, int rank, int64_t vector) {
     for (int d = 0; d < type->rank; d++) {

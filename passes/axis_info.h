@@ -1,6 +1,8 @@
-// What is known of an integer or flag tile without running it: how its elements follow each other along each dimension.
+// What is known of an integer or flag tile without running it: how its elements follow each other
+// along each dimension.
 //
-// A group is a run of consecutive positions along one dimension that starts at a multiple of its length.
+// A group is a run of consecutive positions along one dimension that starts at a multiple of its
+// length.
 #ifndef KC_PASSES_AXIS_INFO_H
 #define KC_PASSES_AXIS_INFO_H
 

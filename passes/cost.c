@@ -47,7 +47,8 @@ typedef struct {
 
 static const search searches[] = {
     {"fma", {128, 64, 32, 16}, {256, 128, 64, 32}, {4, 3, 2}, 64, 512},
-    // A step is two instructions along k at least: barrier and addresses of one alone would be half of the loop.
+    // A step is two instructions along k at least: barrier and addresses of one alone would be half
+    // of the loop.
     {"tensor", {256, 128, 64, 32, 16}, {128, 64}, {4, 3, 2}, 128, 8192},
 };
 
@@ -91,7 +92,8 @@ void kc_cost_choose_unit(const kc_target *t, kc_cost_problem *p, const char *pre
     }
 }
 
-// What fragments want side by side along k, and does not lie along k, is turned on its way, in registers.
+// What fragments want side by side along k, and does not lie along k, is turned on its way, in
+// registers.
 static bool is_turned(const kc_op *product, int i) {
     bool k_last = i == 0 ? !kc_attr_int(product, KC_ATTR_TRANSPOSE_A, 0)
                          : kc_attr_int(product, KC_ATTR_TRANSPOSE_B, 0) != 0;
@@ -153,7 +155,7 @@ int64_t kc_cost_rate(const kc_target *t, const char *unit, kc_dtype elem) {
     }
 }
 
-// ---- what a thread and a block need ----------------------------------------------------------------------------------------
+// ---- what a thread and a block need -------------------------------------------------------------
 
 // FMA: rows and columns of a thread's accumulators, in 4 x 8 lanes with blocks of 4 x 4; warps are
 // dealt out to the longer side first.
@@ -172,7 +174,8 @@ static double fetched_by_thread(const kc_target *t, const kc_cost_choice *c) {
     return sum;
 }
 
-// Elements of both operands that a thread fetches for one step of k. Tensor cores: its share of what the warp multiplies.
+// Elements of both operands that a thread fetches for one step of k. Tensor cores: its share of
+// what the warp multiplies.
 static double fetched(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
     if (!is_tensor(p)) return fetched_by_thread(t, c);
     const kc_mma *row = p->instruction;
@@ -213,7 +216,8 @@ static bool is_emulated(const kc_target *t, const kc_cost_problem *p) {
            t->attributes.mma_f8_per_cycle <= t->attributes.mma_f16_per_cycle;
 }
 
-// What addresses and values in flight take: copies of single elements each have an address of their own.
+// What addresses and values in flight take: copies of single elements each have an address of their
+// own.
 static int64_t moving(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
     if (!p->direct) return p->vectors ? LOAD_REGISTERS : 5 * LOAD_REGISTERS;
     int64_t elements = divided((c->tile[0] + c->tile[1]) * c->tile[2], threads_of(t, c));
@@ -274,7 +278,7 @@ static int64_t resident(const kc_target *t, const kc_cost_plan *plan) {
                                (plan->shared + a->shared_memory_reserved + 1));
 }
 
-// ---- time ------------------------------------------------------------------------------------------------------------------
+// ---- time ---------------------------------------------------------------------------------------
 
 // Cycles of a multiprocessor for one block's step along k, by what limits it.
 static void step_cycles(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c,
@@ -294,7 +298,8 @@ static void step_cycles(const kc_target *t, const kc_cost_problem *p, const kc_c
     cycles[KC_COST_CACHE] = elements * bytes / CACHE_BYTES;
 }
 
-// Bytes that come from memory: the operands once when the last cache holds them, else what the tiles of each wave share.
+// Bytes that come from memory: the operands once when the last cache holds them, else what the
+// tiles of each wave share.
 static double memory_bytes(const kc_target *t, const kc_cost_problem *p, const kc_cost_plan *plan,
                            int64_t group) {
     const kc_cost_choice *c = &plan->choice;
@@ -311,8 +316,8 @@ static double memory_bytes(const kc_target *t, const kc_cost_problem *p, const k
     return (all > operands ? all : operands) + result;
 }
 
-// A scheduler without a warp does nothing, and few warps leave it waiting now and then; less on tensor cores, whose
-// instructions each take several cycles and do not wait for one another.
+// A scheduler without a warp does nothing, and few warps leave it waiting now and then; less on
+// tensor cores, whose instructions each take several cycles and do not wait for one another.
 static double strain(const kc_cost_problem *p, const kc_cost_choice *c, int64_t blocks) {
     double warps = (double)(blocks * c->warps) / SCHEDULERS;
     return (warps < 1 ? 1 / warps : 1) + (is_tensor(p) ? 0.05 : 0.25) / warps;
@@ -375,7 +380,7 @@ static bool predict(const kc_target *t, const kc_cost_problem *p, kc_cost_plan *
     return true;
 }
 
-// ---- search ----------------------------------------------------------------------------------------------------------------
+// ---- search -------------------------------------------------------------------------------------
 
 typedef struct {
     const kc_target *target;
@@ -460,7 +465,7 @@ int kc_cost_rank(const kc_target *target, const kc_cost_problem *p, const kc_cos
     return r.n;
 }
 
-// ---- parts of k --------------------------------------------------------------------------------------------------------------
+// ---- parts of k ---------------------------------------------------------------------------------
 
 static double seconds_in_parts(const kc_target *t, const kc_cost_problem *whole,
                                const kc_cost_choice *wish, int64_t parts) {
@@ -486,7 +491,7 @@ int64_t kc_cost_parts(const kc_target *t, const kc_cost_problem *p, const kc_cos
     return least < WORTH_PARTS * whole ? best : 1;
 }
 
-// ---- reductions of a product ---------------------------------------------------------------------------------------------------
+// ---- reductions of a product --------------------------------------------------------------------
 
 int64_t kc_cost_whole_tile(const kc_cost_problem *p, int i, int64_t extent) {
     for (int64_t tile = p->least[i]; tile <= MOST_WHOLE; tile *= 2) {
@@ -534,7 +539,7 @@ bool kc_cost_joins(const kc_target *t, const kc_cost_problem *p, const kc_cost_c
     return joined <= patience * apart;
 }
 
-// ---- for people --------------------------------------------------------------------------------------------------------------
+// ---- for people ---------------------------------------------------------------------------------
 
 static const char *const limit_names[KC_COST_LIMITS] = {
     [KC_COST_MATH] = "products",           [KC_COST_SHARED] = "shared memory",

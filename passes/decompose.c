@@ -29,8 +29,8 @@
 //     return %y
 //   }
 //
-// Requires nothing. A matrix product with one row or one column becomes a product and a sum: it is bound by memory, and
-// the reduction is the form that reads it at full width.
+// Requires nothing. A matrix product with one row or one column becomes a product and a sum: it is
+// bound by memory, and the reduction is the form that reads it at full width.
 #include "passes/decompose.h"
 #include "passes/pass.h"
 
@@ -49,9 +49,10 @@ static kc_value *plus(kc_builder *b, kc_value *x, double by) {
     return binary(b, KC_OP_ADD, x, kc_tensor_const(b, &x->type, by));
 }
 
-// ---- activations -------------------------------------------------------------------------------------------------
+// ---- activations --------------------------------------------------------------------------------
 
-// v * sigmoid(x), by exp(x) / (1 + exp(x)) to the left of 0 and 1 / (1 + exp(-x)) else: neither exp overflows.
+// v * sigmoid(x), by exp(x) / (1 + exp(x)) to the left of 0 and 1 / (1 + exp(-x)) else: neither exp
+// overflows.
 static kc_value *times_sigmoid(kc_builder *b, kc_value *v, kc_value *x) {
     kc_value *t =
         kc_build_unary(b, KC_OP_EXP, kc_build_unary(b, KC_OP_NEG, kc_build_unary(b, KC_OP_ABS, x)));
@@ -97,7 +98,7 @@ static kc_value *expand_clamp(kc_builder *b, kc_op *op) {
                   kc_operand(op, 2));
 }
 
-// ---- reductions --------------------------------------------------------------------------------------------------
+// ---- reductions ---------------------------------------------------------------------------------
 
 static kc_value *with_result_shape(kc_builder *b, kc_op *op, kc_value *v) {
     const kc_type *type = &kc_result(op, 0)->type;
@@ -152,7 +153,8 @@ static kc_value *expand_mean(kc_builder *b, kc_op *op) {
     return with_result_shape(b, op, mean_of(b, x, axes->count, axes->integers));
 }
 
-// Whether (bv, bi) comes before (av, ai): better, or as good and earlier; a NaN is better than any number.
+// Whether (bv, bi) comes before (av, ai): better, or as good and earlier; a NaN is better than any
+// number.
 static kc_value *second_wins(kc_builder *b, kc_opcode better, kc_value *const *v) {
     kc_value *wins = binary(b, better, v[2], v[0]), *tie = binary(b, KC_OP_EQ, v[2], v[0]);
     if (kc_dtype_is_float(v[0]->type.elem)) {
@@ -211,7 +213,7 @@ static kc_value *expand_cumsum(kc_builder *b, kc_op *op) {
     return kc_tensor_scan(b, KC_OP_ADD, x, kc_attr_int(op, KC_ATTR_AXIS, 0), zero);
 }
 
-// ---- normalisations ----------------------------------------------------------------------------------------------
+// ---- normalisations -----------------------------------------------------------------------------
 
 // x - max(x) and the sum of its exponentials, both with the shape of x.
 static void shifted_and_sum(kc_builder *b, kc_op *op, kc_value **shifted, kc_value **exponential,
@@ -272,7 +274,7 @@ static kc_value *expand_layernorm(kc_builder *b, kc_op *op) {
                   along_axis(b, kc_operand(op, 2), axis, &x->type));
 }
 
-// ---- matrix-vector products ------------------------------------------------------------------------------------------
+// ---- matrix-vector products ---------------------------------------------------------------------
 
 // A matrix operand as memory holds it, and which of its last two dimensions k is.
 typedef struct {
@@ -301,7 +303,8 @@ static matrix operand_matrix(const kc_op *op, int i) {
     return m;
 }
 
-// The operand repeated over `type`, where k is at dimension `k`. Its other dimension has one element or is in its place.
+// The operand repeated over `type`, where k is at dimension `k`. Its other dimension has one
+// element or is in its place.
 static kc_value *spread_over(kc_builder *b, const matrix *m, kc_dtype elem, int k,
                              const kc_type *type) {
     kc_value *v = kc_build_cast(b, m->value, elem);
@@ -324,8 +327,9 @@ static kc_value *outer_product(kc_builder *b, kc_op *op, const matrix *x, const 
                   spread_over(b, y, type->elem, last - 1, type));
 }
 
-// sum over k of a[.., m, k] * b[.., k, n], where m or n has extent 1; a product without sum where k has. The matrix stays as
-// memory holds it, and the vector is turned to its k. NULL: an ordinary matrix product.
+// sum over k of a[.., m, k] * b[.., k, n], where m or n has extent 1; a product without sum where k
+// has. The matrix stays as memory holds it, and the vector is turned to its k. NULL: an ordinary
+// matrix product.
 static kc_value *expand_matmul(kc_builder *b, kc_op *op) {
     const kc_type *type = &kc_result(op, 0)->type;
     matrix x = operand_matrix(op, 0), y = operand_matrix(op, 1);
@@ -341,7 +345,7 @@ static kc_value *expand_matmul(kc_builder *b, kc_op *op) {
     return with_result_shape(b, op, kc_tensor_reduce(b, KC_OP_ADD, product, 1, &k, 0));
 }
 
-// ------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 static kc_expansion *const expansions[KC_OP_COUNT] = {
     [KC_OP_SIGMOID] = expand_sigmoid,

@@ -1,4 +1,5 @@
-// Shared by the files of the decompose pass: what takes the place of a composite op, NULL when it stays.
+// Shared by the files of the decompose pass: what takes the place of a composite op, NULL when it
+// stays.
 #ifndef KC_PASSES_DECOMPOSE_H
 #define KC_PASSES_DECOMPOSE_H
 

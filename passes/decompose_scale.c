@@ -1,12 +1,12 @@
-// rope, quantize, dequantize as primitives. The large operand keeps its shape, so that it is read and written in whole
-// vectors; what is repeated and reshaped is small.
+// rope, quantize, dequantize as primitives. The large operand keeps its shape, so that it is read
+// and written in whole vectors; what is repeated and reshaped is small.
 #include "passes/decompose.h"
 
 static kc_value *binary(kc_builder *b, kc_opcode code, kc_value *x, kc_value *y) {
     return kc_build_binary(b, code, x, y);
 }
 
-// ---- rope ----------------------------------------------------------------------------------------------------------
+// ---- rope ---------------------------------------------------------------------------------------
 
 // Half 0 or 1 of the last dimension, of the extent that `like` has there.
 static kc_value *half(kc_builder *b, kc_value *x, const kc_type *like, int which) {
@@ -33,7 +33,8 @@ static kc_value *side_by_side(kc_builder *b, kc_value *left, kc_value *right,
     return both;
 }
 
-// [x1 * cos - x2 * sin, x2 * cos + x1 * sin]: what is computed from a pair of elements is two results.
+// [x1 * cos - x2 * sin, x2 * cos + x1 * sin]: what is computed from a pair of elements is two
+// results.
 kc_value *kc_expand_rope(kc_builder *b, kc_op *op) {
     kc_value *x = kc_operand(op, 0), *cosine = kc_operand(op, 1), *sine = kc_operand(op, 2);
     kc_value *left = half(b, x, &sine->type, 0), *right = half(b, x, &sine->type, 1);
@@ -44,7 +45,7 @@ kc_value *kc_expand_rope(kc_builder *b, kc_op *op) {
     return side_by_side(b, first, second, &kc_result(op, 0)->type);
 }
 
-// ---- scales --------------------------------------------------------------------------------------------------------
+// ---- scales -------------------------------------------------------------------------------------
 
 // One scale a block, [..., blocks], as [..., blocks * block]; then over the shape of x.
 static kc_value *spread(kc_builder *b, kc_op *op) {

@@ -23,20 +23,24 @@
 //
 // A fusion has one iteration space, and is one of three kinds, which is what `tile` can emit:
 //   map          any graph of elementwise and movement ops; all results have one shape
-//   reduction    reductions and scans over the same axes of one space F, with a map before them, and elementwise ops,
-//                broadcasts and reshapes by extents of 1 after them; results have the shape of F or of its parallel axes
-//   contraction  one matrix product, with cheap maps on its operands and elementwise ops after it; where a tile of the product
-//                holds all that is reduced together, reductions and what follows them, too (fuse_join.c)
-// A result of the last two may be carried on by reshapes and transpositions that keep rows (fuse_carry.c).
+//   reduction    reductions and scans over the same axes of one space F, with a map before them, and
+//                elementwise ops, broadcasts and reshapes by extents of 1 after them; results have
+//                the shape of F or of its parallel axes
+//   contraction  one matrix product, with cheap maps on its operands and elementwise ops after it;
+//                where a tile of the product holds all that is reduced together, reductions and
+//                what follows them, too (fuse_join.c)
+// A result of the last two may be carried on by reshapes and transpositions that keep rows
+// (fuse_carry.c).
 //
-// It works from the outputs upwards: a fusion takes in what it can and makes the rest results of other fusions ("cut").
-// Cheap work is repeated rather than stored. Requires primitives; leaves only fusions, schedules and the return.
-// Without fusion (`kc build --fusion off`) all results are cut but those of ops without operands, which cost nothing.
+// It works from the outputs upwards: a fusion takes in what it can and makes the rest results of
+// other fusions ("cut"). Cheap work is repeated rather than stored. Requires primitives; leaves
+// only fusions, schedules and the return. Without fusion (`kc build --fusion off`) all results are
+// cut but those of ops without operands, which cost nothing.
 #include "passes/fuser.h"
 
 #include <string.h>
 
-// ---- questions about the graph -----------------------------------------------------------------------------------
+// ---- questions about the graph ------------------------------------------------------------------
 
 static bool heavy(const kc_op *op) {
     return kc_op_has_any(op, KC_REDUCTION | KC_CONTRACTION);
@@ -88,7 +92,7 @@ static bool is_contraction(const kc_op *op) {
     return kc_op_has(op, KC_CONTRACTION);
 }
 
-// ---- what a fusion's heavy op must be ------------------------------------------------------------------------------
+// ---- what a fusion's heavy op must be -----------------------------------------------------------
 
 static bool same_space(const kc_fuser *f, const kc_cluster *c, const kc_op *op) {
     const kc_type *space = &kc_operand(op, 0)->type;
@@ -103,8 +107,8 @@ static bool same_space(const kc_fuser *f, const kc_cluster *c, const kc_op *op) 
     return true;
 }
 
-// map[d] is the axis that dimension d runs along. A reduction must be asked for exactly at the parallel axes, a scan at all
-// axes, a contraction at the axes of the results in order.
+// map[d] is the axis that dimension d runs along. A reduction must be asked for exactly at the
+// parallel axes, a scan at all axes, a contraction at the axes of the results in order.
 bool kc_fuse_fits(const kc_fuser *f, const kc_cluster *c, const kc_op *op, const int *map) {
     const kc_type *type = &kc_result(op, 0)->type;
     if (!c->hero) return false;
@@ -134,7 +138,7 @@ static bool result_map(kc_fuser *f, const kc_cluster *c, const kc_type *type, in
     return all || kc_movement_kept_axes(f->pool, type, c->space, c->axis_reduced, map);
 }
 
-// ---- gathering -------------------------------------------------------------------------------------------------------
+// ---- gathering ----------------------------------------------------------------------------------
 
 static void add_input(kc_fuser *f, kc_cluster *c, kc_value *v) {
     for (int i = 0; i < c->n_inputs; i++)
@@ -205,7 +209,7 @@ static void gather(kc_fuser *f, kc_cluster *c, kc_value *v, const int *map, bool
         }
 }
 
-// ---- choosing the space ------------------------------------------------------------------------------------------------
+// ---- choosing the space -------------------------------------------------------------------------
 
 static void set_hero(kc_cluster *c, kc_op *op, kc_value *result) {
     memset(c->axis_reduced, 0, sizeof c->axis_reduced);
@@ -248,8 +252,9 @@ bool kc_fuse_find_hero(kc_fuser *f, kc_cluster *c, kc_value *result, int *axes) 
     return c->hero != NULL;
 }
 
-// Before a reduction's operand is taken in, a contraction inside it that the reductions do not join is cut off with the
-// elementwise work that follows it: the operand of the innermost reduction is what gets stored.
+// Before a reduction's operand is taken in, a contraction inside it that the reductions do not join
+// is cut off with the elementwise work that follows it: the operand of the innermost reduction is
+// what gets stored.
 static bool another_contraction_above(kc_fuser *f, const kc_cluster *c, kc_value *v) {
     bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
     if (c->product) seen[c->product->order] = true;
@@ -262,7 +267,8 @@ static bool used_elsewhere(const kc_value *v, const kc_op *op) {
     return false;
 }
 
-// Of a square that is summed and what is squared, which is wanted again, only this has to be stored.
+// Of a square that is summed and what is squared, which is wanted again, only this has to be
+// stored.
 static kc_value *before_squaring(kc_fuser *f, const kc_cluster *c, kc_value *v) {
     while (kc_op_has(v->def, KC_ELEMENTWISE)) {
         kc_value *only = NULL;
@@ -301,7 +307,8 @@ static kc_value *before_repeating(kc_value *v) {
     return v;
 }
 
-// A chain of many reductions is cut in time: what comes before the last few of them is stored where it is needed after.
+// A chain of many reductions is cut in time: what comes before the last few of them is stored where
+// it is needed after.
 static void cut_long_chains(kc_fuser *f, kc_value *result) {
     bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
     int n = 0, from = 0;
@@ -323,8 +330,8 @@ static void cut_long_chains(kc_fuser *f, kc_value *result) {
     }
 }
 
-// A value that was taken in along some axes and then asked for along others is cut after all. What is formed, and the
-// other results of its op, are taken in rightly.
+// A value that was taken in along some axes and then asked for along others is cut after all. What
+// is formed, and the other results of its op, are taken in rightly.
 static bool took_in_a_cut(const kc_fuser *f, const kc_cluster *c) {
     for (int i = 0; i < f->n_cuts; i++)
         if (f->cuts[i]->def != f->forming->def && c->ops[f->cuts[i]->def->order]) return true;
@@ -356,7 +363,7 @@ static void form(kc_fuser *f, kc_cluster *c, kc_value *result) {
     f->forming = NULL;
 }
 
-// ---- results that come out of a fusion that exists -------------------------------------------------------------------------
+// ---- results that come out of a fusion that exists ----------------------------------------------
 
 static bool may_yield(kc_fuser *f, const kc_cluster *c, const kc_value *v) {
     int map[KC_MAX_RANK];
@@ -389,7 +396,8 @@ static bool needs(kc_fuser *f, const kc_cluster *c, const kc_value *v) {
     return false;
 }
 
-// Whether b waits for a result of a, perhaps through other fusions. For when all of them are formed.
+// Whether b waits for a result of a, perhaps through other fusions. For when all of them are
+// formed.
 static bool waits_for(kc_fuser *f, const kc_cluster *b, const kc_cluster *a, bool *seen) {
     if (a == b) return true;
     if (seen[b - f->clusters]) return false;
@@ -416,7 +424,8 @@ static bool share(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
     return false;
 }
 
-// A value that one takes in and the other is given: merged, it would be computed along the wrong axes.
+// A value that one takes in and the other is given: merged, it would be computed along the wrong
+// axes.
 static bool disagree(const kc_cluster *a, const kc_cluster *b) {
     for (int i = 0; i < b->n_inputs; i++)
         if (b->inputs[i]->def && a->ops[b->inputs[i]->def->order]) return true;
@@ -439,8 +448,9 @@ static bool updates_in_place(const kc_fuser *f) {
     return false;
 }
 
-// A map of the elements that a reduction reads comes out of its loop: a sum of two tensors that is normalised and wanted
-// itself. An update in place stays by itself: who reads the old content may come first.
+// A map of the elements that a reduction reads comes out of its loop: a sum of two tensors that is
+// normalised and wanted itself. An update in place stays by itself: who reads the old content may
+// come first.
 static bool is_map_of_rows(kc_fuser *f, const kc_cluster *map, const kc_cluster *rows) {
     if (updates_in_place(f) || map->hero || !rows->hero || is_contraction(rows->hero) ||
         rows->product)
@@ -504,7 +514,7 @@ static void want(kc_fuser *f, kc_value *v) {
     form(f, &f->clusters[f->n_clusters++], v);
 }
 
-// ---- building -----------------------------------------------------------------------------------------------------------
+// ---- building -----------------------------------------------------------------------------------
 
 static void build(kc_fuser *f, kc_cluster *c, kc_op *ret);
 
@@ -587,8 +597,8 @@ static void cut_everywhere(kc_fuser *f) {
             if (kc_result(op, i)->uses) cut(f, kc_result(op, i));
 }
 
-// Who uses the new contents of an inout reads them where they are written: computed again, they would need the old ones,
-// and these are gone then.
+// Who uses the new contents of an inout reads them where they are written: computed again, they
+// would need the old ones, and these are gone then.
 static void cut_inouts(kc_fuser *f, const kc_op *ret) {
     for (int i = 0; i < kc_func_inouts(f->func); i++) {
         kc_value *v = kc_operand(ret, i);

@@ -1,11 +1,14 @@
-// Movement ops after the hero: a product whose columns are split into heads, a softmax seen in another shape. A bijection
-// that keeps rows costs nothing when its operand is computed and its result is stored, so the fusion goes on behind it:
-// its space is that of the operand, and axes are followed forwards through it.
+// Movement ops after the hero: a product whose columns are split into heads, a softmax seen in
+// another shape. A bijection that keeps rows costs nothing when its operand is computed and its
+// result is stored, so the fusion goes on behind it: its space is that of the operand, and axes are
+// followed forwards through it.
 //
-// Behind a reshape most dimensions are no axis: a group of several becomes numbers of its own, known only to this pass.
-// What is asked for along just these numbers is asked for where the operand's axes are.
+// Behind a reshape most dimensions are no axis: a group of several becomes numbers of its own,
+// known only to this pass. What is asked for along just these numbers is asked for where the
+// operand's axes are.
 //
-// A result of 4-bit elements is written in pairs of neighbours, which have to be neighbours along the axes too.
+// A result of 4-bit elements is written in pairs of neighbours, which have to be neighbours along
+// the axes too.
 #include "passes/fuser.h"
 
 #include <string.h>

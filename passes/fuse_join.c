@@ -1,6 +1,7 @@
-// Reductions in the kernel of the product that they reduce: the softmax of scores, the norm of a projection. They join it
-// where a tile of the product holds all that is reduced together, so that the product is never stored, and where the cost
-// model finds that such tiles cost less than a kernel that reads the product.
+// Reductions in the kernel of the product that they reduce: the softmax of scores, the norm of a
+// projection. They join it where a tile of the product holds all that is reduced together, so that
+// the product is never stored, and where the cost model finds that such tiles cost less than a
+// kernel that reads the product.
 #include "passes/cost.h"
 #include "passes/fuser.h"
 #include "passes/schedule.h"
@@ -28,7 +29,8 @@ static void look_above_reduction(search *s, kc_op *op, const int *axes) {
         look(s, kc_operand(op, i), all);
 }
 
-// Dimension d of the product runs along axis where[d] of the reductions' space; those left over have extent 1.
+// Dimension d of the product runs along axis where[d] of the reductions' space; those left over
+// have extent 1.
 static bool spans_space(const search *s, const kc_op *product, int *where) {
     return kc_movement_adds_ones(s->f->pool, &kc_result(product, 0)->type, s->c->space, where);
 }
@@ -58,7 +60,8 @@ static void look(search *s, kc_value *v, const int *axes) {
         }
 }
 
-// Which of the last two dimensions are reduced: those that a tile of a matrix product has. False: others are, too.
+// Which of the last two dimensions are reduced: those that a tile of a matrix product has. False:
+// others are, too.
 static bool find_reduced(const search *s, bool reduced[2]) {
     int where[KC_MAX_RANK], rank = kc_result(s->product, 0)->type.rank;
     spans_space(s, s->product, where);

@@ -1,11 +1,12 @@
-// Work that a fusion would repeat. A value that is read in place and moved (a stencil, a running sum by doubling) is computed
-// anew at each place it is asked for; in a chain of such steps the places double with every step. From some amount on the
-// value is stored instead.
+// Work that a fusion would repeat. A value that is read in place and moved (a stencil, a running
+// sum by doubling) is computed anew at each place it is asked for; in a chain of such steps the
+// places double with every step. From some amount on the value is stored instead.
 #include "passes/fuser.h"
 
 enum { MOST_REPEATED = 64, SATURATED = 1 << 20 };
 
-// Ops that computing the value from what is stored takes, counted once for each path, up to SATURATED.
+// Ops that computing the value from what is stored takes, counted once for each path, up to
+// SATURATED.
 static int work(kc_fuser *f, const kc_value *v) {
     int *ops = KC_NEW_ARRAY(f->pass->scratch, int, f->n_ops + 1);
     KC_FOR_OPS(op, f->func->body) {

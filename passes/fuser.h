@@ -7,8 +7,8 @@
 
 enum { MAX_RESULTS = 16, FIRST_CARRIED = 64, MOST_HEAVY = 8 };
 
-// The axes of an op's operand and result. Dimensions that are no axis of the space get numbers of their own, from
-// FIRST_CARRIED.
+// The axes of an op's operand and result. Dimensions that are no axis of the space get numbers of
+// their own, from FIRST_CARRIED.
 typedef struct kc_fuse_carried {
     const kc_op *op;
     int from[KC_MAX_RANK], to[KC_MAX_RANK];
@@ -19,7 +19,8 @@ typedef struct {
     kc_value *results[MAX_RESULTS];
     int n_results;
     kc_op *hero;          // the first reduction or the contraction; NULL for a map
-    kc_op *product;       // the contraction whose result the reductions reduce in its kernel, or NULL
+    // the contraction whose result the reductions reduce in its kernel, or NULL
+    kc_op *product;
     const kc_type *space; // F, or the shape of the results
     bool axis_reduced[KC_MAX_RANK];
     bool *ops;     // by op order: taken in
@@ -49,8 +50,8 @@ typedef struct {
 
 // ---- fuse.c
 bool kc_fuse_is_cut(const kc_fuser *, const kc_value *);
-// Makes the last heavy op before the result whose space the result has the hero, and gives the result's axes. Without one
-// the cluster is a map.
+// Makes the last heavy op before the result whose space the result has the hero, and gives the
+// result's axes. Without one the cluster is a map.
 bool kc_fuse_find_hero(kc_fuser *, kc_cluster *, kc_value *result, int *axes);
 
 // Ops that heavy work may lie above: they keep axes in place.
@@ -59,20 +60,24 @@ bool kc_fuse_is_soft(const kc_fuser *, const kc_op *);
 bool kc_fuse_fits(const kc_fuser *, const kc_cluster *, const kc_op *, const int *axes);
 
 // ---- fuse_join.c: reductions in the kernel of the product that they reduce
-// The contraction that the cluster's reductions had best join, or NULL: its tiles hold all that is reduced together.
+// The contraction that the cluster's reductions had best join, or NULL: its tiles hold all that is
+// reduced together.
 kc_op *kc_fuse_find_product(kc_fuser *, const kc_cluster *, kc_value *result, const int *axes);
-// Whether a contraction that the reductions joined is computed by another cluster as well; then none join it any more.
+// Whether a contraction that the reductions joined is computed by another cluster as well; then
+// none join it any more.
 bool kc_fuse_repeats_product(kc_fuser *);
 
 // ---- fuse_carry.c: movement ops between the hero and the result
-// A hero further up, from which bijections that keep rows carry the result away: axes are those of the result.
+// A hero further up, from which bijections that keep rows carry the result away: axes are those of
+// the result.
 bool kc_fuse_find_carried(kc_fuser *, kc_cluster *, kc_value *result, int *axes);
 // Whether op does what a carrying op does with these axes; then the axes of its operand.
 bool kc_fuse_carried_from(const kc_fuser *, const kc_cluster *, const kc_op *, const int *axes,
                           int *from);
 
 // ---- fuse_repeat.c
-// Whether a value that other ops read in place is too much to compute again where a movement op asks for it.
+// Whether a value that other ops read in place is too much to compute again where a movement op
+// asks for it.
 bool kc_fuse_repeats_much(kc_fuser *, const kc_value *);
 
 #endif

@@ -1,4 +1,5 @@
-// layout: every tile gets a layout; conversions, shared memory and the vectors of loads and stores become explicit.
+// layout: every tile gets a layout; conversions, shared memory and the vectors of loads and stores
+// become explicit.
 //
 // before:
 //   module @m {target = "cuda:sm_80"}
@@ -58,18 +59,19 @@
 //     }
 //   }
 //
-// The main context comes from the store (or load) that moves most; a load whose memory runs along another dimension has
-// its own and is converted. A dot's accumulator decides for everything after it: on tensor cores it is a grid of the
-// instruction's fragments. Each of its operands is loaded as memory likes and fetched from shared memory as the unit
-// likes. An access that would tear pairs of 4-bit elements, or touch sectors of memory in part, has a context of its own.
-// Requires tile IR without layouts. Barriers are missing afterwards: that is `sync`'s work.
+// The main context comes from the store (or load) that moves most; a load whose memory runs along
+// another dimension has its own and is converted. A dot's accumulator decides for everything after
+// it: on tensor cores it is a grid of the instruction's fragments. Each of its operands is loaded
+// as memory likes and fetched from shared memory as the unit likes. An access that would tear pairs
+// of 4-bit elements, or touch sectors of memory in part, has a context of its own. Requires tile IR
+// without layouts. Barriers are missing afterwards: that is `sync`'s work.
 #include "passes/layouts.h"
 
 #include <string.h>
 
 enum { SECTOR_BITS = 256, MANY = 4 };
 
-// ---- the space -----------------------------------------------------------------------------------------------------
+// ---- the space ----------------------------------------------------------------------------------
 
 static void measure(kc_layouts *l, const kc_block *block) {
     KC_FOR_OPS(op, block) {
@@ -120,7 +122,7 @@ static kc_context *main_context(kc_layouts *l) {
     return kc_layouts_context(l, &space);
 }
 
-// ---- contexts of a dot's operands -----------------------------------------------------------------------------------
+// ---- contexts of a dot's operands ---------------------------------------------------------------
 
 static kc_context *context_of(const kc_value *v) {
     return v->data ? ((kc_placed *)v->data)->context : NULL;
@@ -173,7 +175,7 @@ static void claim_dots(kc_layouts *l, kc_block *block) {
     }
 }
 
-// ---- placing ops -----------------------------------------------------------------------------------------------------
+// ---- placing ops --------------------------------------------------------------------------------
 
 // Coordinates, masks and constants: made again in another context rather than moved.
 static bool remade(const kc_value *v) {
@@ -246,7 +248,8 @@ static kc_context *load_context(kc_layouts *l, kc_op *load) {
     return kc_layouts_context(l, &space);
 }
 
-// Neighbours along the dimension that a thread holds in its first registers, which is where vectors are made of.
+// Neighbours along the dimension that a thread holds in its first registers, which is where vectors
+// are made of.
 static int64_t first_run(const kc_layout *layout, int dim) {
     int64_t run = 1;
     while (run < kc_layout_run(layout, dim)) {
@@ -269,7 +272,8 @@ static void set_vector(kc_layouts *l, kc_op *op, const kc_value *tile) {
     else kc_attr_remove(op, KC_ATTR_VECTOR);
 }
 
-// What a thread holds side by side may be one element again and again: the scale of a block. It is read once.
+// What a thread holds side by side may be one element again and again: the scale of a block. It is
+// read once.
 static void set_same(kc_layouts *l, kc_op *load) {
     const kc_type *type = &kc_result(load, 0)->type;
     int64_t same = 1;
@@ -295,8 +299,9 @@ static int64_t reached(const kc_layout *layout, int dim, int64_t vector) {
     return n;
 }
 
-// An access of a tile that would touch sectors of memory in part, in the main context, has one of its own. A store of 4-bit
-// elements writes whole bytes, so that each thread must hold pairs along the last dimension.
+// An access of a tile that would touch sectors of memory in part, in the main context, has one of
+// its own. A store of 4-bit elements writes whole bytes, so that each thread must hold pairs along
+// the last dimension.
 static kc_context *access_context(kc_layouts *l, const kc_op *op, const kc_type *type) {
     kc_access access = kc_layouts_access(l, op);
     if (type->rank == 0 || access.fast < 0) return l->main;

@@ -1,5 +1,6 @@
-// Dot products: operands go through shared memory, and each warp fetches what its accumulators need, a few steps of the
-// contracted axis at a time. What a warp needs is the unit's doing: layout_fma.c, layout_mma.c.
+// Dot products: operands go through shared memory, and each warp fetches what its accumulators
+// need, a few steps of the contracted axis at a time. What a warp needs is the unit's doing:
+// layout_fma.c, layout_mma.c.
 #include "passes/layouts.h"
 #include "targets/dispatch.h"
 
@@ -19,8 +20,9 @@ kc_layout kc_layouts_accumulator(const kc_layouts *l, const kc_op *dot) {
                                           : kc_layouts_fma_accumulator(l, dot);
 }
 
-// Elements that stay side by side: what one access of the load brings. Copies need it that pass no register, and matrix loads
-// find their rows in it; for FMA units any order will do where copies pass registers.
+// Elements that stay side by side: what one access of the load brings. Copies need it that pass no
+// register, and matrix loads find their rows in it; for FMA units any order will do where copies
+// pass registers.
 static int kept_together(const kc_layouts *l, const kc_op *dot, int operand) {
     const kc_value *v = kc_operand(dot, operand);
     const kc_op *load = v->def;

@@ -20,7 +20,8 @@ kc_layout kc_layouts_fma_accumulator(const kc_layouts *l, const kc_op *dot) {
         spec.lanes[d] = spec.warps[d] = 1;
     }
     int first = spec.order[0], second = l->rank > 1 ? spec.order[1] : first;
-    int64_t lanes = l->lanes, room = power_of_two_in(type->tile[first]) / spec.size_per_thread[first];
+    int64_t lanes = l->lanes,
+            room = power_of_two_in(type->tile[first]) / spec.size_per_thread[first];
     spec.lanes[first] = (int)smaller(smaller(room, l->lanes / 4), lanes);
     spec.lanes[second] = second == first ? spec.lanes[first] : 1;
     lanes /= spec.lanes[first];

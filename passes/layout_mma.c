@@ -1,6 +1,7 @@
-// Dot products on tensor cores: the accumulator is a grid of fragments, dealt out to warps in one piece each, and the
-// operands are what the instruction wants beside it. Everything follows from two layouts: the instruction's fragments,
-// and the grid; an operand's layout is its fragment times the grid without the dimension that it lacks.
+// Dot products on tensor cores: the accumulator is a grid of fragments, dealt out to warps in one
+// piece each, and the operands are what the instruction wants beside it. Everything follows from
+// two layouts: the instruction's fragments, and the grid; an operand's layout is its fragment times
+// the grid without the dimension that it lacks.
 #include "passes/integers.h"
 #include "passes/layouts.h"
 
@@ -34,8 +35,8 @@ static kc_layout grid_of(const kc_layouts *l, const kc_op *dot, const kc_mma *ro
         spec.size_per_thread[d] = (int)power_of_two_in(spec.shape[d]);
         spec.lanes[d] = spec.warps[d] = 1;
     }
-    int64_t dealt[2];
-    kc_mma_deal(row, (int64_t[]){spec.size_per_thread[m], spec.size_per_thread[n]}, l->warps, dealt);
+    int64_t fragments[2] = {spec.size_per_thread[m], spec.size_per_thread[n]}, dealt[2];
+    kc_mma_deal(row, fragments, l->warps, dealt);
     for (int i = 0; i < 2; i++) {
         int d = i ? n : m;
         spec.warps[d] = (int)dealt[i];

@@ -7,7 +7,8 @@ const kc_layout *kc_layouts_intern(kc_layouts *l, const kc_layout *layout) {
     return kc_module_layout(l->pass->module, layout);
 }
 
-// Extents of 1 lose their register bits; lanes and warps that were spread along them become replicas.
+// Extents of 1 lose their register bits; lanes and warps that were spread along them become
+// replicas.
 kc_layout kc_layouts_project(const kc_layouts *l, const kc_layout *space, const kc_type *type) {
     kc_layout layout = *space;
     for (int d = 0; d < l->rank; d++)
@@ -31,7 +32,8 @@ kc_context *kc_layouts_context(kc_layouts *l, const kc_layout *space) {
     return context;
 }
 
-// The base of a buffer: an argument that the variant knows to be aligned, a constant, or a place in the workspace.
+// The base of a buffer: an argument that the variant knows to be aligned, a constant, or a place in
+// the workspace.
 static bool is_aligned(const kc_layouts *l, const kc_value *buffer) {
     const kc_value *operand = kc_operand(l->kernel, buffer->index);
     if (operand->def && operand->def->code == KC_OP_BUFFER) return true;
@@ -124,9 +126,9 @@ static bool repeats(const kc_layouts *l, const kc_block *block, int d) {
     return false;
 }
 
-// Which dimensions warps are spread along first: those that are not reduced, because what one warp reduces needs no shared
-// memory; last those along which loads repeat, because every warp would load the same. The operands of a dot have contexts
-// of their own.
+// Which dimensions warps are spread along first: those that are not reduced, because what one warp
+// reduces needs no shared memory; last those along which loads repeat, because every warp would
+// load the same. The operands of a dot have contexts of their own.
 static int warp_rank(const kc_layouts *l, int d) {
     if (l->dot) return 0;
     return repeats(l, l->kernel->body, d) ? 2 : reduces(l->kernel->body, d) ? 1 : 0;

@@ -1,5 +1,5 @@
-// Reductions over an axis that is spread over warps: each warp reduces its part, the parts meet in shared memory, and
-// every thread reduces them again.
+// Reductions over an axis that is spread over warps: each warp reduces its part, the parts meet in
+// shared memory, and every thread reduces them again.
 #include "passes/layouts.h"
 
 static void unpack(const kc_layout *l, uint32_t flat, uint32_t *coordinates) {
@@ -16,8 +16,9 @@ static uint32_t pack(const kc_layout *l, const uint32_t *coordinates) {
     return flat;
 }
 
-// The layout after registers and lanes are reduced along the axes: what warp bits address along each is renumbered densely.
-// Other dimensions stay. Register bits along the axes go, lane bits become replicas.
+// The layout after registers and lanes are reduced along the axes: what warp bits address along
+// each is renumbered densely. Other dimensions stay. Register bits along the axes go, lane bits
+// become replicas.
 kc_layout kc_layouts_partial(const kc_layout *from, const kc_attr *axes) {
     kc_layout to = *from;
     uint32_t c[KC_MAX_RANK];
@@ -93,7 +94,8 @@ void kc_layouts_use_instead(kc_op *op, int n, kc_op *again) {
     }
 }
 
-// Results already have their final layouts. The op becomes the partial reduction; a second one follows it.
+// Results already have their final layouts. The op becomes the partial reduction; a second one
+// follows it.
 void kc_layouts_split_reduce(kc_layouts *l, kc_op *op) {
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     kc_layout partial = kc_layouts_partial(kc_operand(op, 0)->type.layout, axes);

@@ -1,6 +1,8 @@
-// Scans: each warp scans one contiguous segment of the axis by itself; the totals of the segments meet in shared memory.
+// Scans: each warp scans one contiguous segment of the axis by itself; the totals of the segments
+// meet in shared memory.
 //
-// For that the coordinate bits along the axis belong to registers and lanes below and to warps above:
+// For that the coordinate bits along the axis belong to registers and lanes below and to warps
+// above:
 //
 //     axis of 4096, vectors of 4, 8 warps      bits 0 1      2 3 4 5 6   7 8        9 10 11
 //                                              a vector      lanes       registers  warps
@@ -45,7 +47,8 @@ kc_layout kc_layouts_warps_last(const kc_layouts *l, const kc_layout_blocked_spe
     return layout;
 }
 
-// Results already have their final layouts. The op becomes the scan of each segment; what joins them follows it.
+// Results already have their final layouts. The op becomes the scan of each segment; what joins
+// them follows it.
 void kc_layouts_split_scan(kc_layouts *l, kc_op *op) {
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     int n = op->n_operands, axis = (int)axes->integers[0];

@@ -1,8 +1,9 @@
 // Shared by the files of the layout pass.
 //
-// A context is a layout of the kernel's whole space (the largest extents of its tiles). Every tile belongs to a context,
-// and its layout is the context's projection to the tile's own extents. A tile used in another context is made again there
-// when that is cheap (coordinates and masks), else converted.
+// A context is a layout of the kernel's whole space (the largest extents of its tiles). Every tile
+// belongs to a context, and its layout is the context's projection to the tile's own extents. A
+// tile used in another context is made again there when that is cheap (coordinates and masks), else
+// converted.
 #ifndef KC_PASSES_LAYOUTS_H
 #define KC_PASSES_LAYOUTS_H
 
@@ -40,7 +41,8 @@ kc_layout kc_layouts_project(const kc_layouts *, const kc_layout *space, const k
 void kc_layouts_place(kc_layouts *, kc_value *, kc_context *); // sets the type's layout
 kc_context *kc_layouts_context(kc_layouts *, const kc_layout *space);
 kc_access kc_layouts_access(kc_layouts *, const kc_op *load_or_store);
-// Threads along `fast` first, `vector` elements each; then the other dimensions, last first, `later` last of all.
+// Threads along `fast` first, `vector` elements each; then the other dimensions, last first,
+// `later` last of all.
 kc_layout kc_layouts_coalesced(const kc_layouts *, const int64_t *extent, int fast, int64_t vector);
 // The same with `run` such vectors a thread, neighbours along another dimension.
 kc_layout kc_layouts_coalesced_blocks(const kc_layouts *, const int64_t *extent, int fast,
@@ -48,8 +50,8 @@ kc_layout kc_layouts_coalesced_blocks(const kc_layouts *, const int64_t *extent,
 
 // ---- layout_shared.c: through shared memory
 kc_value *kc_layouts_alloc(kc_layouts *, kc_loc, const kc_type *tile, const kc_layout *memory);
-// Where elements lie in shared memory: so that writer and reader are fast, or, where the schedule says `swizzle: 0`, row by
-// row. kept: as of kc_layout_choose_memory.
+// Where elements lie in shared memory: so that writer and reader are fast, or, where the schedule
+// says `swizzle: 0`, row by row. kept: as of kc_layout_choose_memory.
 kc_layout kc_layouts_memory(const kc_layouts *, const kc_layout *writer, const kc_layout *reader,
                             int element_bytes, int kept);
 // The value in another layout, by the cheapest way there is.
@@ -57,13 +59,14 @@ kc_value *kc_layouts_convert(kc_layouts *, kc_builder *, kc_value *, const kc_la
 
 // ---- layout_reduce.c, layout_dot.c: ops that need more than one layout
 void kc_layouts_split_reduce(kc_layouts *, kc_op *);
-// Of an operand in layout `from`: one value a warp along the axes, at its place among the warps. Of a result: with as many
-// parts as `partial` has, held by every thread.
+// Of an operand in layout `from`: one value a warp along the axes, at its place among the warps. Of
+// a result: with as many parts as `partial` has, held by every thread.
 kc_layout kc_layouts_partial(const kc_layout *from, const kc_attr *axes);
 kc_layout kc_layouts_gathered(const kc_layout *result, const kc_layout *partial,
                               const kc_attr *axes);
 void kc_layouts_clone_region(kc_layouts *, kc_op *from, kc_op *to); // attributes and region
-// The results of `old` from `first` on are those of `made`, but for what moves them between layouts.
+// The results of `old` from `first` on are those of `made`, but for what moves them between
+// layouts.
 void kc_layouts_use_instead(kc_op *old, int n, kc_op *made);
 // ---- layout_scan.c
 int kc_layouts_scanned(const kc_block *); // the dimension that the kernel scans along, or -1
@@ -86,7 +89,8 @@ void kc_layouts_fma_feeds(const kc_layouts *, const kc_op *dot, kc_feed feeds[2]
 const kc_mma *kc_layouts_instruction(const kc_layouts *, const kc_op *dot); // NULL on FMA units
 kc_layout kc_layouts_mma_accumulator(const kc_layouts *, const kc_op *dot);
 void kc_layouts_mma_feeds(const kc_layouts *, const kc_op *dot, kc_feed feeds[2]);
-// Neighbours along the contracted axis that a warp must find side by side in shared memory; 1: any order will do.
+// Neighbours along the contracted axis that a warp must find side by side in shared memory; 1: any
+// order will do.
 int64_t kc_layouts_wanted_run(const kc_layouts *, const kc_op *dot);
 
 #endif

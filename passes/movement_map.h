@@ -4,8 +4,8 @@
 
 #include "ir/ir.h"
 
-// How the dimensions of a reshape's operand and result fall into groups of equal product; a group may be empty on one side,
-// where the other has extents of 1. At most 2 * KC_MAX_RANK.
+// How the dimensions of a reshape's operand and result fall into groups of equal product; a group
+// may be empty on one side, where the other has extents of 1. At most 2 * KC_MAX_RANK.
 typedef struct {
     int from_begin, from_end, to_begin, to_end;
 } kc_reshape_group;
@@ -25,8 +25,8 @@ bool kc_movement_kept_axes(kc_expr_pool *, const kc_type *result, const kc_type 
 // every dimension.
 void kc_movement_operand_axes(kc_expr_pool *, const kc_op *, int i, const int *axes, int *from);
 
-// A bijection that keeps innermost neighbours together: what is computed in the order of its operand may be stored in the
-// order of its result.
+// A bijection that keeps innermost neighbours together: what is computed in the order of its
+// operand may be stored in the order of its result.
 bool kc_movement_keeps_rows(const kc_op *);
 // The same bijection, perhaps of another value.
 bool kc_movement_same(kc_expr_pool *, const kc_op *, const kc_op *);

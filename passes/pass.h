@@ -1,7 +1,7 @@
 // Passes: one file, one exported descriptor each; pipeline.c is the list of them in order.
 //
-// A pass does one thing to a module in place. The driver (pipeline.c) does everything around it: dumping, verifying
-// after each pass, timing, stopping early. A pass contains none of that.
+// A pass does one thing to a module in place. The driver (pipeline.c) does everything around it:
+// dumping, verifying after each pass, timing, stopping early. A pass contains none of that.
 #ifndef KC_PASSES_PASS_H
 #define KC_PASSES_PASS_H
 
@@ -28,7 +28,7 @@ typedef struct {
 extern const kc_pass kc_pass_decompose, kc_pass_simplify, kc_pass_split, kc_pass_fuse, kc_pass_plan,
     kc_pass_tile, kc_pass_layout, kc_pass_pipeline, kc_pass_sync;
 
-// ---- the pipeline ----------------------------------------------------------------------------------------------
+// ---- the pipeline -------------------------------------------------------------------------------
 
 // In order, NULL-terminated.
 extern const kc_pass *const kc_pipeline[];
@@ -45,10 +45,12 @@ typedef struct {
     bool explain, no_fusion;
 } kc_pipeline_options;
 
-// Runs `passes` (NULL-terminated). Verifies the module after each one: a violation is a fault of ours (kc_bug).
+// Runs `passes` (NULL-terminated). Verifies the module after each one: a violation is a fault of
+// ours (kc_bug).
 bool kc_pipeline_run(const kc_pass *const *passes, kc_module *, const kc_target *, kc_diag *,
                      const kc_pipeline_options *);
-// "a,b,c" -> NULL-terminated arena array; NULL with a diagnostic that lists the passes when a name is unknown.
+// "a,b,c" -> NULL-terminated arena array; NULL with a diagnostic that lists the passes when a name
+// is unknown.
 const kc_pass **kc_pipeline_parse(kc_arena *, const char *list, kc_diag *);
 
 #endif

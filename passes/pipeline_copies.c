@@ -1,5 +1,6 @@
-// Which copies to shared memory need no registers on their way: a plain load whose value is stored as it is, and whose
-// layout lets each thread move 4, 8 or 16 bytes that are neighbours in both memories.
+// Which copies to shared memory need no registers on their way: a plain load whose value is stored
+// as it is, and whose layout lets each thread move 4, 8 or 16 bytes that are neighbours in both
+// memories.
 #include "passes/pipeliner.h"
 
 #include <math.h>

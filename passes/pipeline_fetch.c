@@ -1,13 +1,14 @@
-// Which fragments a step finds in registers when it begins. With tensor cores a step is few instructions, so that waiting
-// for its first fragments behind the barrier would be a good part of it. They are loaded before the last dot of the step
-// before, whose products run meanwhile:
+// Which fragments a step finds in registers when it begins. With tensor cores a step is few
+// instructions, so that waiting for its first fragments behind the barrier would be a good part of
+// it. They are loaded before the last dot of the step before, whose products run meanwhile:
 //
 //   ... dot of the last but one slice ...
 //   async_wait of the next step's copies      // the step's barrier comes here
 //   %next = shared_load of the next step's first slice
 //   %c = dot of the last slice
 //
-// Not where tiles pass through registers too: they are stored when a step begins, which wants a barrier there.
+// Not where tiles pass through registers too: they are stored when a step begins, which wants a
+// barrier there.
 #include "passes/pipeliner.h"
 
 enum { OTHER_REGISTERS = 56 }; // addresses, counters, fragments of one more slice in part

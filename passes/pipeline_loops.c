@@ -102,10 +102,11 @@
 //     }
 //   }
 //
-// The loads of the next step are in flight during the products of this one, and with two stages one barrier a step is
-// enough. Where the target has copies that bypass registers (`has_async_copy`) and a tile is stored as it was loaded, it gets a
-// ring of `stages` buffers instead: copies are issued stages - 1 steps ahead, the last ones with nothing to copy, their tokens are
-// carried round the loop, and what is still on its way behind the loop is waited for there:
+// The loads of the next step are in flight during the products of this one, and with two stages one
+// barrier a step is enough. Where the target has copies that bypass registers (`has_async_copy`)
+// and a tile is stored as it was loaded, it gets a ring of `stages` buffers instead: copies are
+// issued stages - 1 steps ahead, the last ones with nothing to copy, their tokens are carried round
+// the loop, and what is still on its way behind the loop is waited for there:
 //
 //   %t0 = async_commit (copies of step 0 to stage 0)
 //   %t1 = async_commit (copies of step 1 to stage 1)
@@ -118,10 +119,10 @@
 //   }
 //   async_wait %u1
 //
-// The schedule's `stages` is the length of the ring: 1 leaves a loop as it is; without a wish it is as many up to four as the
-// shared memory that needs no opt-in holds, but two if there is room for them at all. Other tiles have two buffers, since they
-// gain nothing from more.
-// Requires layouts, and that a kernel reads nothing it writes, so that loads may move.
+// The schedule's `stages` is the length of the ring: 1 leaves a loop as it is; without a wish it is
+// as many up to four as the shared memory that needs no opt-in holds, but two if there is room for
+// them at all. Other tiles have two buffers, since they gain nothing from more. Requires layouts,
+// and that a kernel reads nothing it writes, so that loads may move.
 #include "ir/shared_order.h"
 #include "passes/pipeliner.h"
 
@@ -129,7 +130,8 @@
 
 enum { LEAST_RING = 2, USUAL_RING = 4 };
 
-// Ops of the body that v needs. False: it needs a carried value, or an op with an effect other than reading memory.
+// Ops of the body that v needs. False: it needs a carried value, or an op with an effect other than
+// reading memory.
 static bool mark(kc_pipeliner *p, bool *set, kc_value *v, bool carried_too) {
     kc_op *op = v->def;
     if (v->block == p->loop->body) return carried_too || v->index == 0;
@@ -176,13 +178,15 @@ static int64_t bytes_of(const kc_pipeliner *p) {
     return bytes;
 }
 
-// A wish that does not fit is left to `sync`, which knows all of the kernel's shared memory and refuses it with the reason.
+// A wish that does not fit is left to `sync`, which knows all of the kernel's shared memory and
+// refuses it with the reason.
 static bool choose_stages(kc_pipeliner *p, const kc_attr *wish) {
     const kc_target_attributes *target = &p->pass->target->attributes;
     p->stages = wish ? wish->integer : USUAL_RING;
     while (!wish && p->stages > LEAST_RING && bytes_of(p) > target->shared_memory_static)
         p->stages--;
-    return wish || bytes_of(p) <= (p->n_async ? target->max_shared_memory : target->shared_memory_static);
+    return wish || bytes_of(p) <= (p->n_async ? target->max_shared_memory
+                                              : target->shared_memory_static);
 }
 
 static bool mark_all(kc_pipeliner *p) {
@@ -219,7 +223,8 @@ static bool mark_rest(kc_pipeliner *p) {
 }
 
 static bool applies(kc_pipeliner *p, const kc_attr *wish) {
-    bool fits = p->loop->body->n_args <= KC_MAX_CARRIED && kc_attr_int(p->loop, KC_ATTR_STEP, 1) == 1;
+    bool fits = p->loop->body->n_args <= KC_MAX_CARRIED &&
+                kc_attr_int(p->loop, KC_ATTR_STEP, 1) == 1;
     return fits && find_copies(p) && choose_stages(p, wish) && p->stages <= KC_MAX_STAGES &&
            mark_all(p) && mark_rest(p);
 }

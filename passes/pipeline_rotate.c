@@ -1,5 +1,6 @@
-// The loop after pipelining. With a ring of S stages, copies that need no registers are issued S - 1 steps ahead, and each
-// step's group is waited for when the step begins; tiles that pass through registers are loaded one step ahead.
+// The loop after pipelining. With a ring of S stages, copies that need no registers are issued S -
+// 1 steps ahead, and each step's group is waited for when the step begins; tiles that pass through
+// registers are loaded one step ahead.
 #include "passes/pipeliner.h"
 
 #include <string.h>
@@ -34,7 +35,7 @@ static kc_value *both(kc_builder *b, kc_value *mask, kc_value *exists) {
     return v;
 }
 
-// ---- tiles that pass through registers --------------------------------------------------------------------------------
+// ---- tiles that pass through registers ----------------------------------------------------------
 
 static void guard_load(ahead *a, kc_op *load) {
     kc_module *module = a->p->pass->module;
@@ -65,7 +66,7 @@ static int load_tiles(ahead a, kc_value **values) {
     return n;
 }
 
-// ---- copies on their way ----------------------------------------------------------------------------------------------
+// ---- copies on their way ------------------------------------------------------------------------
 
 static kc_value *issue(ahead *a, kc_clone *clone, const kc_copy *copy, kc_value *stage) {
     const kc_op *load = kc_copy_value(copy)->def;
@@ -105,7 +106,7 @@ static kc_value *issue_copies(ahead a) {
     return token;
 }
 
-// ---- the loop ---------------------------------------------------------------------------------------------------------
+// ---- the loop -----------------------------------------------------------------------------------
 
 static void add_stages(const kc_pipeliner *p, const kc_copy *copy) {
     kc_type *type = &kc_copy_buffer(copy)->type;
@@ -173,8 +174,8 @@ static bool is_fetched(const kc_pipeliner *p, const kc_op *op) {
     return false;
 }
 
-// The rest of the body, reading the stages of this step, with what it yields. `fetched` are the first fragments: those of this
-// step, then of the next, once `token` has been waited for.
+// The rest of the body, reading the stages of this step, with what it yields. `fetched` are the
+// first fragments: those of this step, then of the next, once `token` has been waited for.
 static void copy_rest(kc_pipeliner *p, kc_builder *b, kc_block *body, const stages *s,
                       kc_value *const *fetched, kc_value *token, kc_value **yields) {
     kc_clone *clone = kc_clone_begin(p->pass->module, p->pool, p->pool);
@@ -220,7 +221,8 @@ static kc_op *build_loop(kc_pipeliner *p, kc_value *const *more, int n_more) {
     return loop;
 }
 
-// The loop carries `n_held` tiles or fragments of the coming step, then the tokens of the steps whose copies are on their way.
+// The loop carries `n_held` tiles or fragments of the coming step, then the tokens of the steps
+// whose copies are on their way.
 static void fill_body(kc_pipeliner *p, kc_op *loop, int n_held, int n_tokens) {
     kc_block *body = loop->body;
     kc_builder b = kc_builder_at_end(p->pass->module, body, p->loop->loc);

@@ -19,7 +19,8 @@ typedef struct {
     int64_t stages; // of the ring
     kc_copy copies[KC_MAX_COPIES];
     int n_copies, n_async;
-    kc_op *fetches[2], *last_dot; // loads of a step's first fragments that go before the last dot of
+    // loads of a step's first fragments that go before the last dot of
+    kc_op *fetches[2], *last_dot;
     int n_fetches;                // the step before
     // By order in the body, what is computed: for the step whose copies are issued, for the step
     // whose tiles are loaded into registers, for the current step.

@@ -31,9 +31,10 @@
 //     }
 //   }
 //
-// Requires fusions. An output that may occupy an input's memory is written directly only by the last kernel that reads
-// that input, and only if it reads each element where it writes it; else it is written to the workspace and copied last.
-// So does the new content of an inout, whose memory is always that of the old one.
+// Requires fusions. An output that may occupy an input's memory is written directly only by the
+// last kernel that reads that input, and only if it reads each element where it writes it; else it
+// is written to the workspace and copied last. So does the new content of an inout, whose memory is
+// always that of the old one.
 #include "passes/plan.h"
 
 #include <string.h>
@@ -71,7 +72,8 @@ static kc_value *input_named(const kc_op *func, const char *name) {
     kc_bug("function %s has no input %s to share memory with", kc_func_name(func), name);
 }
 
-// Whether writing output o from fusion f may not disturb anyone's reading of the input it shares memory with.
+// Whether writing output o from fusion f may not disturb anyone's reading of the input it shares
+// memory with.
 static bool safe_in_place(const planner *p, const kc_output *o, int f) {
     if (!o->alias) return true;
     const kc_op *fusion = p->fusions[f];
@@ -112,7 +114,7 @@ static kc_value *make_buffer(planner *p, const kc_value *result, int first, int 
     return v;
 }
 
-// ---- kernels -------------------------------------------------------------------------------------------------------
+// ---- kernels ------------------------------------------------------------------------------------
 
 static kc_op *make_kernel(planner *p, int n_inputs, kc_value *const *inputs, int n_outputs,
                           kc_value *const *outputs, kc_loc loc) {
@@ -129,7 +131,8 @@ static kc_op *make_kernel(planner *p, int n_inputs, kc_value *const *inputs, int
     return kernel;
 }
 
-// The types of the body's arguments: those of the operands, which for function arguments live in the function's pool.
+// The types of the body's arguments: those of the operands, which for function arguments live in
+// the function's pool.
 static kc_value *add_argument(planner *p, kc_op *kernel, kc_value *operand, const char *name) {
     kc_type type = operand->def ? operand->type : import_type(p, &operand->type);
     return kc_block_add_arg(p->pass->module, kernel->body, type, name);
@@ -152,7 +155,8 @@ typedef struct {
     kc_value *from, *to;
 } late_copy;
 
-// Where each result goes: the outputs that it is, else a buffer. results[] says which result each destination takes.
+// Where each result goes: the outputs that it is, else a buffer. results[] says which result each
+// destination takes.
 static int destinations(planner *p, int f, kc_value **to, int *results, late_copy *late,
                         int *n_late) {
     kc_op *fusion = p->fusions[f];
@@ -208,7 +212,7 @@ static void build_kernel(planner *p, int f, late_copy *late, int *n_late) {
     kc_plan_schedule(p->pass, p->func, kernel);
 }
 
-// ---- variants --------------------------------------------------------------------------------------------------------
+// ---- variants -----------------------------------------------------------------------------------
 
 static void set_facts(kc_expr_pool *pool, const kc_variant_plan *plan) {
     for (int i = 0; i < plan->n; i++) {

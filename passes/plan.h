@@ -29,7 +29,8 @@ typedef struct {
 int kc_plan_variants(kc_pass_context *, kc_op *func, kc_variant_plan *plans, int most);
 
 // ---- plan_in_place.c
-// Whether the fusion reads each element of the argument only where it writes that element of its results.
+// Whether the fusion reads each element of the argument only where it writes that element of its
+// results.
 bool kc_plan_reads_in_place(kc_arena *, const kc_op *fusion, const kc_value *argument);
 
 // ---- plan_workspace.c: offsets of the buffers between kernels, by liveness

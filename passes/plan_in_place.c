@@ -1,6 +1,7 @@
-// Whether a fusion may write its results over one of its arguments: then each element of the argument is read by who writes
-// it. Elementwise ops ask their operands where they are asked; slices, concatenations and padding shift what is asked for,
-// and what one of them shifts another one may shift back: a row put into a tensor is a concatenation of three slices.
+// Whether a fusion may write its results over one of its arguments: then each element of the
+// argument is read by who writes it. Elementwise ops ask their operands where they are asked;
+// slices, concatenations and padding shift what is asked for, and what one of them shifts another
+// one may shift back: a row put into a tensor is a concatenation of three slices.
 #include "passes/plan.h"
 
 #include <string.h>
@@ -67,7 +68,8 @@ static bool pad_in_place(walk *w, const kc_op *op, shift s) {
     return in_place(w, kc_operand(op, 0), s);
 }
 
-// Whether the argument is read in place by whatever computes v, which is asked for at the coordinates of the result shifted.
+// Whether the argument is read in place by whatever computes v, which is asked for at the
+// coordinates of the result shifted.
 static bool in_place(walk *w, const kc_value *v, shift s) {
     shift none;
     for (int d = 0; d < KC_MAX_RANK; d++)

@@ -1,6 +1,7 @@
-// Variants: symbolic sizes would cost the fast paths, so a function is compiled several times under facts that are checked
-// at launch. Three questions are asked: are pointers, rows and strides multiples of the widest access; is a reduced row
-// short enough to be held by one block; has a matrix product few rows, which want smaller tiles. A function has at most six.
+// Variants: symbolic sizes would cost the fast paths, so a function is compiled several times under
+// facts that are checked at launch. Three questions are asked: are pointers, rows and strides
+// multiples of the widest access; is a reduced row short enough to be held by one block; has a
+// matrix product few rows, which want smaller tiles. A function has at most six.
 #include "passes/plan.h"
 #include "passes/rows.h"
 
@@ -122,8 +123,8 @@ static void bound_row(planner *p, kc_variant_plan *plan, int symbol, int64_t max
         p, plan->when, kc_expr_binary(p->pool, KC_EXPR_LE, row, kc_expr_const(p->pool, max)));
 }
 
-// Bounds of the row lengths that get variants of their own, ascending; the last one is none. Rows that are read once
-// profit from being held only when they are so short that a block takes several.
+// Bounds of the row lengths that get variants of their own, ascending; the last one is none. Rows
+// that are read once profit from being held only when they are so short that a block takes several.
 static int row_bounds(planner *p, const long_row *row, int64_t bounds[3]) {
     int n = 0;
     int64_t longest = row->symbol >= 0 ? kc_expr_get_facts(p->pool, row->symbol).max : 0;
@@ -133,9 +134,10 @@ static int row_bounds(planner *p, const long_row *row, int64_t bounds[3]) {
     return n;
 }
 
-// ---- rows of products --------------------------------------------------------------------------------------------------
+// ---- rows of products ---------------------------------------------------------------------------
 
-// The symbol that the rows of the function's first matrix product are, if there may be many of them; -1: there is none.
+// The symbol that the rows of the function's first matrix product are, if there may be many of
+// them; -1: there is none.
 static int find_product_rows(planner *p) {
     KC_FOR_OPS(fusion, p->func->body) {
         if (fusion->code != KC_OP_FUSION) continue;

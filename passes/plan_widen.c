@@ -1,5 +1,6 @@
-// 4-bit values between kernels. In memory they stand two a byte along rows of even length (kc_type_packing); values have
-// any shape. What cannot be stored so goes from kernel to kernel in 8 bits: a cast where it is made, one where it is used.
+// 4-bit values between kernels. In memory they stand two a byte along rows of even length
+// (kc_type_packing); values have any shape. What cannot be stored so goes from kernel to kernel in
+// 8 bits: a cast where it is made, one where it is used.
 #include "passes/plan.h"
 
 static kc_dtype wide(kc_dtype t) {

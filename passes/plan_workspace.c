@@ -1,5 +1,5 @@
-// Packing the buffers between kernels. Sizes may be symbolic: a place is taken over when its buffer is dead and it is
-// proved to be large enough, else a new one is made behind the others.
+// Packing the buffers between kernels. Sizes may be symbolic: a place is taken over when its buffer
+// is dead and it is proved to be large enough, else a new one is made behind the others.
 #include "passes/plan.h"
 
 enum { ALIGNMENT = 256 };

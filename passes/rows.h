@@ -4,8 +4,9 @@
 
 #include "ir/ir.h"
 
-// Whether the elements under a reduction are wanted again once it is known: a result has their shape, or another
-// reduction of them depends on it. Holding them then saves reading them twice. Numbers the ops of `body`.
+// Whether the elements under a reduction are wanted again once it is known: a result has their
+// shape, or another reduction of them depends on it. Holding them then saves reading them twice.
+// Numbers the ops of `body`.
 bool kc_rows_needed_again(kc_expr_pool *, kc_arena *scratch, kc_block *body,
                           const kc_op *reduction);
 

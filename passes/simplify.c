@@ -16,9 +16,11 @@
 //     return %y
 //   }
 //
-// Movements of constants are constants; movements that move nothing go; chains of reshapes, transpositions and broadcasts
-// become one; elementwise ops go inside concatenations; equal pure ops become one; unused ops go. Arithmetic identities only where they hold for every value, NaN,
-// infinities and signed zeros included. Runs to a fixed point, so it is idempotent. Requires primitives.
+// Movements of constants are constants; movements that move nothing go; chains of reshapes,
+// transpositions and broadcasts become one; elementwise ops go inside concatenations; equal pure
+// ops become one; unused ops go. Arithmetic identities only where they hold for every value, NaN,
+// infinities and signed zeros included. Runs to a fixed point, so it is idempotent. Requires
+// primitives.
 #include "passes/pass.h"
 #include "passes/tensor_build.h"
 
@@ -145,7 +147,7 @@ static const rule rules[KC_OP_COUNT] = {
     [KC_OP_POW] = simplify_pow,
 };
 
-// ---- elementwise ops of concatenations -------------------------------------------------------------------------------
+// ---- elementwise ops of concatenations ----------------------------------------------------------
 
 static kc_value *constant_like(kc_builder *b, const kc_op *op, const kc_type *shape) {
     kc_type type = kc_type_tensor(kc_result(op, 0)->type.elem, shape->rank, shape->shape);
@@ -190,7 +192,7 @@ static kc_value *apply_to_parts(kc_builder *b, kc_op *op) {
     return whole;
 }
 
-// ---- equal ops ---------------------------------------------------------------------------------------------------
+// ---- equal ops ----------------------------------------------------------------------------------
 
 static bool same_attr(const kc_attr *a, const kc_attr *b) {
     if (a->key != b->key || a->count != b->count) return false;
@@ -248,7 +250,8 @@ static bool equal_ops(const kc_op *a, const kc_op *b) {
     return equal_regions(a->body, b->body);
 }
 
-// Candidates share an operand, so its use list is the index; ops without operands are few and are scanned.
+// Candidates share an operand, so its use list is the index; ops without operands are few and are
+// scanned.
 static kc_op *earlier_equal(kc_op *op) {
     if (op->n_operands == 0) {
         for (kc_op *e = op->block->first; e != op; e = e->next)

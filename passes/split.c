@@ -1,5 +1,5 @@
-// split: reductions of few long rows, and matrix products of few tiles and long k, are cut into parts, so that they keep
-// more than a few multiprocessors busy.
+// split: reductions of few long rows, and matrix products of few tiles and long k, are cut into
+// parts, so that they keep more than a few multiprocessors busy.
 //
 // before:
 //   module @m
@@ -29,10 +29,11 @@
 //     return %y
 //   }
 //
-// The parts are a dimension of their own: the first reduction leaves one value a part, the second reduces those. What is
-// missing in the last part is filled with the identity. The number of parts follows from the shape alone, so that a result
-// does not depend on the device. Rows whose elements are wanted again stay whole until they are huge: a block that holds
-// or rereads them saves more than others would help. Requires primitives.
+// The parts are a dimension of their own: the first reduction leaves one value a part, the second
+// reduces those. What is missing in the last part is filled with the identity. The number of parts
+// follows from the shape alone, so that a result does not depend on the device. Rows whose elements
+// are wanted again stay whole until they are huge: a block that holds or rereads them saves more
+// than others would help. Requires primitives.
 #include "passes/pass.h"
 #include "passes/rows.h"
 #include "passes/schedule.h"
@@ -97,7 +98,8 @@ static void measure(splitter *s) {
     }
 }
 
-// Bits of memory behind an element: of the tensors that have as many elements, up to the ops that make them.
+// Bits of memory behind an element: of the tensors that have as many elements, up to the ops that
+// make them.
 static int64_t bits_behind(splitter *s, const kc_value *v, bool *seen) {
     const kc_op *op = v->def;
     bool follows =
@@ -127,7 +129,8 @@ static bool worth_it(splitter *s, kc_block *body) {
     return huge || !kc_rows_needed_again(s->pool, s->pass->scratch, body, s->op);
 }
 
-// The outermost reduced dimension that is long enough for the most parts there may be, else the longest one.
+// The outermost reduced dimension that is long enough for the most parts there may be, else the
+// longest one.
 static void choose_axis(splitter *s) {
     int64_t best = -1;
     for (int d = 0; d < s->type->rank; d++) {
@@ -152,7 +155,7 @@ static void choose_parts(splitter *s, int64_t wish) {
     }
 }
 
-// ---- rewriting -----------------------------------------------------------------------------------------------------------
+// ---- rewriting ----------------------------------------------------------------------------------
 
 static kc_value *fill_up(splitter *s, kc_builder *b, kc_value *v, double identity) {
     const kc_expr *whole = kc_expr_mul(s->pool, s->parts, s->length), *none[KC_MAX_RANK],
@@ -231,7 +234,7 @@ static bool split_reduction(kc_pass_context *pass, kc_op *func, kc_op *op, int64
     return true;
 }
 
-// ---- schedules -----------------------------------------------------------------------------------------------------------
+// ---- schedules ----------------------------------------------------------------------------------
 
 static bool has_product(const kc_op *func) {
     KC_FOR_OPS(op, func->body)
@@ -239,7 +242,8 @@ static bool has_product(const kc_op *func) {
     return false;
 }
 
-// The entry speaks of the product from now on: the statement that it names may be in the kernel that sums the parts.
+// The entry speaks of the product from now on: the statement that it names may be in the kernel
+// that sums the parts.
 static void follow(kc_pass_context *pass, kc_op *schedule, kc_value *product) {
     const char *name = kc_attr_string(schedule, KC_ATTR_KERNEL, NULL);
     if (!name) return;
@@ -263,7 +267,8 @@ static bool refuse(kc_pass_context *pass, const kc_op *schedule) {
     return false;
 }
 
-// An entry for all statements speaks of products where there are any. What was split is not looked at again.
+// An entry for all statements speaks of products where there are any. What was split is not looked
+// at again.
 static bool split_function(kc_pass_context *pass, kc_op *func) {
     bool products = has_product(func), ok = true;
     KC_FOR_OPS(op, func->body)

@@ -1,9 +1,10 @@
-// Split k: a matrix product of few tiles and many products becomes several, each of a part of k, and their sum.
+// Split k: a matrix product of few tiles and many products becomes several, each of a part of k,
+// and their sum.
 //
 //   y = matmul a[M, K], b[K, N]   ->   p = matmul a[S, M, L], b[S, L, N];  y = sum of p over S      (K filled up to S * L)
 //
-// The parts are a batch dimension of one product, so nothing else has to know of them. They are summed in order: every run
-// gives the same bits.
+// The parts are a batch dimension of one product, so nothing else has to know of them. They are
+// summed in order: every run gives the same bits.
 #include "passes/cost.h"
 #include "passes/split.h"
 #include "passes/tensor_build.h"
@@ -46,7 +47,8 @@ static kc_value *fill_up(splitter *s, kc_value *v, int axis) {
     return filled;
 }
 
-// [.., S, rows or L, L or columns]: k falls into parts where it stands, and the parts go before both dimensions.
+// [.., S, rows or L, L or columns]: k falls into parts where it stands, and the parts go before
+// both dimensions.
 static kc_value *in_parts(splitter *s, kc_value *v, int axis) {
     if (kc_dtype_is_float(v->type.elem) && kc_dtype_round(v->type.elem, 0) != 0)
         v = kc_build_cast(&s->build, v, KC_f32); // f8e8m0 has no zero to fill up with
@@ -76,7 +78,8 @@ static int axis_of_k(const kc_op *op, int operand) {
     return rank - 2 + ((operand == 1) == transposed);
 }
 
-// Symbols are left alone: which sizes would gain is known at launch. Without fusion the parts would be copies.
+// Symbols are left alone: which sizes would gain is known at launch. Without fusion the parts would
+// be copies.
 int64_t kc_split_worth(kc_pass_context *pass, const kc_op *op, const kc_op *schedule) {
     const kc_type *type = &kc_result(op, 0)->type;
     int64_t extent;

@@ -1,4 +1,5 @@
-// sync: places for shared buffers, and the barriers that the dependences through them need, no more.
+// sync: places for shared buffers, and the barriers that the dependences through them need, no
+// more.
 //
 // before:
 //   module @m {target = "cuda:sm_80"}
@@ -46,13 +47,14 @@
 //     }
 //   }
 //
-// Buffers whose uses do not overlap in time share bytes; a buffer that copies go to is in use until they have been waited
-// for. Then kc_shared_order_walk finds the pairs of accesses that nothing orders, across the back edges of loops too, and the
-// places where a barrier would order them. The place that serves most pairs gets one (among equals, the one in the fewest
-// loops, then the last), until no pair is left. So a ring of copies has one barrier a step, between the wait for this
-// step's copies and the issue of later ones: it shows what has arrived, and it ends the reading of the stage that is
-// filled next. At last each wait is told how many later groups it may leave on their way.
-// Requires layouts. Idempotent.
+// Buffers whose uses do not overlap in time share bytes; a buffer that copies go to is in use until
+// they have been waited for. Then kc_shared_order_walk finds the pairs of accesses that nothing
+// orders, across the back edges of loops too, and the places where a barrier would order them. The
+// place that serves most pairs gets one (among equals, the one in the fewest loops, then the last),
+// until no pair is left. So a ring of copies has one barrier a step, between the wait for this
+// step's copies and the issue of later ones: it shows what has arrived, and it ends the reading of
+// the stage that is filled next. At last each wait is told how many later groups it may leave on
+// their way. Requires layouts. Idempotent.
 #include "ir/map.h"
 #include "ir/shared_order.h"
 #include "passes/pass.h"
@@ -177,7 +179,7 @@ static int64_t pack(packer *p) {
     return total;
 }
 
-// ---- barriers ------------------------------------------------------------------------------------------------------
+// ---- barriers -----------------------------------------------------------------------------------
 
 // A place for a barrier: before an op.
 typedef struct place {

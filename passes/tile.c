@@ -36,8 +36,9 @@
 //     }
 //   }
 //
-// Requires: kernels as `plan` makes them (a map; or reductions over the same axes of one space with elementwise ops after
-// them; or one contraction with elementwise ops after it, and reductions of what its tiles hold whole). Every load and store is in bounds or masked. No layouts yet.
+// Requires: kernels as `plan` makes them (a map; or reductions over the same axes of one space with
+// elementwise ops after them; or one contraction with elementwise ops after it, and reductions of
+// what its tiles hold whole). Every load and store is in bounds or masked. No layouts yet.
 #include "passes/tiler.h"
 
 #include <string.h>
@@ -66,7 +67,8 @@ static kc_value *output_buffer(const kc_tiler *t, int i) {
     return t->source->args[t->source->n_args - outputs + i]->data;
 }
 
-// The body's argument that is the old content of an inout when the output is its new one, in the same shape; else NULL.
+// The body's argument that is the old content of an inout when the output is its new one, in the
+// same shape; else NULL.
 static const kc_value *old_content(const kc_tiler *t, int output) {
     const kc_op *kernel = t->kernel;
     const kc_value *written = kc_operand(kernel, kernel->segments[0] + output);
@@ -180,7 +182,8 @@ static void emit_some(kc_tiler *t, bool looped) {
                 emit_store(t, i, p, shared ? changes[i] : change_of(t, i, p));
 }
 
-// Outputs of the parallel shape, then those of the whole space, in one loop over chunks where rows are long.
+// Outputs of the parallel shape, then those of the whole space, in one loop over chunks where rows
+// are long.
 static void emit_outputs(kc_tiler *t) {
     kc_chunks chunks = {.n_roots = 0};
     emit_some(t, false);
@@ -193,7 +196,11 @@ static void emit_outputs(kc_tiler *t) {
 }
 
 static bool tile_kernel(kc_pass_context *pass, kc_op *kernel) {
-    kc_tiler t = {.pass = pass, .kernel = kernel, .pool = kc_op_pool(kernel), .row_axis = -1, .walked = -1};
+    kc_tiler t = {.pass = pass,
+                  .kernel = kernel,
+                  .pool = kc_op_pool(kernel),
+                  .row_axis = -1,
+                  .walked = -1};
     kc_tiler_find_contraction(&t);
     kc_tiler_collapse(&t);
     start_body(&t);

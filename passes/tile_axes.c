@@ -1,8 +1,9 @@
-// The iteration space of a kernel: which axes it has, how they are tiled, how many warps work on a tile.
+// The iteration space of a kernel: which axes it has, how they are tiled, how many warps work on a
+// tile.
 //
-// Memory decides. Each buffer has a dimension whose neighbours are neighbours in memory; followed through the movement
-// ops of the kernel, that is an axis of the space: a fast axis. Tiles are long along the fast axes: one for most kernels,
-// two for a transposition.
+// Memory decides. Each buffer has a dimension whose neighbours are neighbours in memory; followed
+// through the movement ops of the kernel, that is an axis of the space: a fast axis. Tiles are long
+// along the fast axes: one for most kernels, two for a transposition.
 #include "passes/integers.h"
 #include "passes/rows.h"
 #include "passes/tiler.h"
@@ -22,15 +23,17 @@ enum {
     MOST_EXTENT = 16384,
 };
 
-// The tile that would cover the whole axis. A reduced axis that may be empty needs a mask, so it is tiled.
+// The tile that would cover the whole axis. A reduced axis that may be empty needs a mask, so it is
+// tiled.
 int64_t kc_tiler_whole(const kc_tiler *t, int a) {
     const kc_expr *extent = t->axes[a].part ? t->axes[a].part : t->axes[a].extent;
-    bool masked = (t->axes[a].reduced || t->axes[a].folded) && kc_expr_min_value(t->pool, extent) < 1;
+    bool masked = (t->axes[a].reduced || t->axes[a].folded) &&
+                  kc_expr_min_value(t->pool, extent) < 1;
     int64_t least = masked || t->axes[a].paired ? 2 : 1;
     return larger(least, power_of_two_at_least(kc_expr_max_value(t->pool, extent)));
 }
 
-// ---- fast axes -----------------------------------------------------------------------------------------------------
+// ---- fast axes ----------------------------------------------------------------------------------
 
 enum { MOST_INPUTS = 64 }; // that are looked at
 
@@ -108,10 +111,10 @@ static void trace_value(kc_trace *trace, kc_value *v, const int *map) {
     else if (!kc_op_has(op, KC_CONTRACTION)) trace_operands(trace, op, map);
 }
 
-// ---- outputs -------------------------------------------------------------------------------------------------------
+// ---- outputs ------------------------------------------------------------------------------------
 
-// Axes of an output's dimensions: all of them when it has the shape of the whole space, else the parallel ones; a
-// dimension of extent 1 that no axis matches is NO_AXIS.
+// Axes of an output's dimensions: all of them when it has the shape of the whole space, else the
+// parallel ones; a dimension of extent 1 that no axis matches is NO_AXIS.
 int kc_tiler_plain_axes(const kc_tiler *t, const kc_type *type, int *map) {
     bool all = t->reduction && type->rank == kc_operand(t->reduction, 0)->type.rank;
     for (int d = 0; all && d < type->rank; d++)
@@ -146,7 +149,8 @@ static kc_trace trace_kernel(kc_tiler *t, unsigned *output_fast) {
     return trace;
 }
 
-// The last parallel axis along which an input repeats that runs along the fast axis: a bias repeats along the rows.
+// The last parallel axis along which an input repeats that runs along the fast axis: a bias repeats
+// along the rows.
 static int repeated_axis(const kc_trace *trace, int fast) {
     for (int a = trace->t->n_axes - 1; a >= 0; a--) {
         const kc_axis *axis = &trace->t->axes[a];
@@ -157,7 +161,7 @@ static int repeated_axis(const kc_trace *trace, int fast) {
     return NO_AXIS;
 }
 
-// ---- the three kinds of kernel -----------------------------------------------------------------------------------------
+// ---- the three kinds of kernel ------------------------------------------------------------------
 
 static void add_axis(kc_tiler *t, const kc_expr *extent, bool reduced) {
     if (t->n_axes == KC_MAX_RANK) kc_bug("a kernel has more than %d axes", KC_MAX_RANK);
@@ -197,7 +201,8 @@ static void spread(kc_tiler *t, int first, int64_t budget, bool reduced) {
     }
 }
 
-// A thread holds a few rows of the same columns, and walks down them: what repeats along the rows is loaded once.
+// A thread holds a few rows of the same columns, and walks down them: what repeats along the rows
+// is loaded once.
 static int tile_repeated(kc_tiler *t, int fast, int repeated, int64_t vector) {
     t->axes[fast].tile = smaller(THREADS_OF_A_MAP * vector, kc_tiler_whole(t, fast));
     int64_t a_thread = smaller(ROWS_OF_VECTORS * vector, 2 * ELEMENTS_A_MAP_THREAD);
@@ -243,14 +248,15 @@ static int tile_map(kc_tiler *t) {
     return schedule_warps(t, elements, a_thread);
 }
 
-// The longest row that a block holds; with what else a row needs, its registers hold fewer of twice the size.
+// The longest row that a block holds; with what else a row needs, its registers hold fewer of twice
+// the size.
 static int64_t largest_whole_row(const kc_tiler *t) {
     return kc_dtype_bytes(kc_operand(t->reduction, 0)->type.elem) > 4 ? LARGEST_WHOLE_ROW / 2
                                                                       : LARGEST_WHOLE_ROW;
 }
 
-// Something repeats from row to row: a thread holds the same few columns of several rows, so that it is shared, and the
-// reductions of all these rows go together.
+// Something repeats from row to row: a thread holds the same few columns of several rows, so that
+// it is shared, and the reductions of all these rows go together.
 static int tile_repeated_rows(kc_tiler *t, int repeated, int64_t row, int64_t vector) {
     int64_t held =
         BYTES_OF_ROWS / larger(4, kc_dtype_bytes(kc_operand(t->reduction, 0)->type.elem));
@@ -291,8 +297,9 @@ static int tile_rows(kc_tiler *t, int64_t vector, int repeated) {
                                         : smaller(vector * 2, 2 * ELEMENTS_A_ROW_THREAD));
 }
 
-// The fast axis is not reduced: lanes run along it, and each thread walks down its columns. Deep columns that are wanted
-// again are held whole, fewer at a time, as long as they fill the sectors of memory.
+// The fast axis is not reduced: lanes run along it, and each thread walks down its columns. Deep
+// columns that are wanted again are held whole, fewer at a time, as long as they fill the sectors
+// of memory.
 static int tile_columns(kc_tiler *t, int fast, int least_bytes) {
     int64_t columns = smaller(128, kc_tiler_whole(t, fast)), depth = 1;
     t->rows_whole = true;
@@ -323,8 +330,8 @@ static int tile_reduction(kc_tiler *t) {
     return warps;
 }
 
-// A thread writes elements of 4 bits in pairs: the axis that such an output runs along gets an even tile. Its extent is even,
-// and what sets the tile later sets it to no less.
+// A thread writes elements of 4 bits in pairs: the axis that such an output runs along gets an even
+// tile. Its extent is even, and what sets the tile later sets it to no less.
 static void pair_axes(kc_tiler *t) {
     kc_op *yield = t->source->last;
     for (int i = 0; i < yield->n_operands; i++) {
@@ -337,7 +344,7 @@ static void pair_axes(kc_tiler *t) {
     }
 }
 
-// ---- wishes of the schedule ----------------------------------------------------------------------------------------------
+// ---- wishes of the schedule ---------------------------------------------------------------------
 
 static bool refuse(kc_tiler *t, const char *text) {
     kc_report(t->pass->diag, KC_ERROR, t->kernel->loc, "schedule key 'tile': %s", text);

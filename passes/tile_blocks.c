@@ -1,5 +1,5 @@
-// Blocks of a contraction's result: the tile, warps and stages that the schedule wishes, and for what it leaves open those that
-// the cost model finds best.
+// Blocks of a contraction's result: the tile, warps and stages that the schedule wishes, and for
+// what it leaves open those that the cost model finds best.
 #include "passes/cost.h"
 #include "passes/integers.h"
 #include "passes/rows.h"
@@ -29,7 +29,7 @@ int kc_tiler_axis_of(const kc_tiler *t, unsigned dims) {
     return last;
 }
 
-// ---- the problem -------------------------------------------------------------------------------------------------------
+// ---- the problem --------------------------------------------------------------------------------
 
 // The axes of the rows, the columns and k; -1: of one element.
 static void axes_of(const kc_tiler *t, int axes[3]) {
@@ -60,7 +60,8 @@ static bool is_aligned(const kc_tiler *t) {
     return kc_attr_get(kc_op_parent(t->kernel), KC_ATTR_ALIGNED) != NULL;
 }
 
-// Copies that bypass registers move four bytes at least: elements of less take pointers that are known to be aligned.
+// Copies that bypass registers move four bytes at least: elements of less take pointers that are
+// known to be aligned.
 static bool is_direct(const kc_tiler *t) {
     for (int i = 0; i < 2; i++) {
         int bytes = kc_dtype_unit(kc_operand(t->contraction, i)->type.elem);
@@ -72,7 +73,8 @@ static bool is_direct(const kc_tiler *t) {
 
 // Tiles of the product's size that its reductions hold beside it.
 static int64_t held(const kc_tiler *t) {
-    int64_t most = 0, again = kc_rows_needed_again(t->pool, t->pass->scratch, t->source, t->reduction);
+    int64_t most = 0,
+            again = kc_rows_needed_again(t->pool, t->pass->scratch, t->source, t->reduction);
     KC_FOR_OPS(op, t->source)
         if (kc_op_has(op, KC_REDUCTION))
             most = larger(most, kc_cost_held(op, kc_operand(op, 0)->type.elem));
@@ -124,13 +126,14 @@ static kc_cost_choice wish_of(const kc_tiler *t, kc_cost_problem *p) {
     return wish;
 }
 
-// ---- the unit ----------------------------------------------------------------------------------------------------------
+// ---- the unit -----------------------------------------------------------------------------------
 
 static const kc_mma *instruction_for(const kc_tiler *t, const kc_cost_problem *p, int64_t depth) {
     return kc_mma_find(t->pass->target, p->elem, p->result, precision_of(t), depth);
 }
 
-// Whether the tile that is wished for is one of whole fragments; its depth grows to the next that is.
+// Whether the tile that is wished for is one of whole fragments; its depth grows to the next that
+// is.
 static bool takes_wish(const kc_tiler *t, const kc_cost_problem *p, kc_cost_choice *wish) {
     bool chunked = wish->tile[2] && !kc_attr_get(t->kernel, KC_ATTR_TILE);
     const kc_mma *row = NULL;
@@ -171,7 +174,7 @@ static bool choose_unit(kc_tiler *t, const int axes[3], kc_cost_problem *p, kc_c
     return true;
 }
 
-// ---- the choice --------------------------------------------------------------------------------------------------------
+// ---- the choice ---------------------------------------------------------------------------------
 
 // Where the model knows no plan that fits, one that mostly does.
 static kc_cost_choice usual(const kc_tiler *t, const kc_cost_problem *p, kc_cost_choice wish) {
@@ -238,7 +241,7 @@ int kc_tiler_choose_blocks(kc_tiler *t) {
     return (int)c.warps;
 }
 
-// ---- wishes that cannot be met -----------------------------------------------------------------------------------------
+// ---- wishes that cannot be met ------------------------------------------------------------------
 
 static bool refuse(kc_tiler *t, const char *text) {
     kc_report(t->pass->diag, KC_ERROR, t->kernel->loc, "schedule key 'tile': %s", text);

@@ -1,6 +1,7 @@
-// Results that movement ops carry away from the kernel's axes: heads split off a product's columns, a softmax seen in another
-// shape. What is computed along the axes is stored elsewhere: coordinates are followed from the operand to the result,
-// not, as everywhere else, from the result to the operand. `fuse` marks such ops `forward`.
+// Results that movement ops carry away from the kernel's axes: heads split off a product's columns,
+// a softmax seen in another shape. What is computed along the axes is stored elsewhere: coordinates
+// are followed from the operand to the result, not, as everywhere else, from the result to the
+// operand. `fuse` marks such ops `forward`.
 #include "passes/tiler.h"
 
 #include <string.h>

@@ -1,13 +1,16 @@
-// Neighbouring axes that every buffer of a kernel walks through as if they were one become one. Nothing moves: arguments
-// are seen in another shape, and the constants, broadcasts and reductions between them follow.
+// Neighbouring axes that every buffer of a kernel walks through as if they were one become one.
+// Nothing moves: arguments are seen in another shape, and the constants, broadcasts and reductions
+// between them follow.
 //
-// It applies to kernels of elementwise ops, broadcasts, reshapes by extents of 1, reductions, scans, and contractions whose index
-// map copes with joined dimensions (their space goes on with what is summed over); others keep their axes.
+// It applies to kernels of elementwise ops, broadcasts, reshapes by extents of 1, reductions,
+// scans, and contractions whose index map copes with joined dimensions (their space goes on with
+// what is summed over); others keep their axes.
 #include "passes/tiler.h"
 
 #include <string.h>
 
-// Of each dimension: the axis it runs along; unit(a) for an extent of 1 that is repeated along axis a; NO_AXIS.
+// Of each dimension: the axis it runs along; unit(a) for an extent of 1 that is repeated along axis
+// a; NO_AXIS.
 typedef struct {
     bool known, fixed; // fixed: keeps its shape
     int axis[KC_MAX_RANK];
@@ -23,8 +26,8 @@ typedef struct {
     kc_block *body;
     const kc_type *space;
     const kc_op *contraction;
-    unsigned
-        follow; // factors of the contraction whose dimensions are axes of the space; others keep their shape
+    // factors of the contraction whose dimensions are axes of the space; others keep their shape
+    unsigned follow;
     bool reduced[KC_MAX_RANK];
     bool merge[KC_MAX_RANK]; // axis a with axis a + 1
 } collapser;
@@ -55,7 +58,8 @@ static bool through_broadcast(collapser *c, kc_op *op, const int *axis) {
     return propagate(c, kc_operand(op, 0), source);
 }
 
-// A reduction is asked for along the parallel axes, a scan along all; one of extent 1 may have lost its name on the way.
+// A reduction is asked for along the parallel axes, a scan along all; one of extent 1 may have lost
+// its name on the way.
 static bool at_own_axes(const collapser *c, const kc_op *op, const int *asked, int *axis) {
     int d = 0;
     for (int a = 0; a < c->space->rank; a++) {
@@ -156,7 +160,7 @@ static void restrict_merges(collapser *c, kc_value *v) {
         if (!allows(c, &v->type, map, a, v->def == NULL)) c->merge[a] = false;
 }
 
-// ---- rewriting -------------------------------------------------------------------------------------------------------
+// ---- rewriting ----------------------------------------------------------------------------------
 
 // Whether dimension d is absorbed by the one before it.
 static bool joins(const collapser *c, const axis_map *map, int d) {
@@ -220,7 +224,7 @@ static void rewrite(collapser *c) {
             retype(c, kc_result(op, i));
 }
 
-// ---- the space ---------------------------------------------------------------------------------------------------------
+// ---- the space ----------------------------------------------------------------------------------
 
 static bool find_space(collapser *c, const kc_tiler *t) {
     c->space = t->contraction ? &t->space : &kc_operand(c->body->last, 0)->type;
@@ -235,7 +239,8 @@ static bool find_space(collapser *c, const kc_tiler *t) {
         for (int i = 0; i < axes->count; i++)
             c->reduced[axes->integers[i]] = true;
     }
-    // An extent of 1 may come and go between the reductions and the results: such axes stay by themselves.
+    // An extent of 1 may come and go between the reductions and the results: such axes stay by
+    // themselves.
     for (int a = 0; a + 1 < c->space->rank; a++)
         c->merge[a] = c->reduced[a] == c->reduced[a + 1] && !kc_expr_is_one(c->space->shape[a]) &&
                       !kc_expr_is_one(c->space->shape[a + 1]);
@@ -291,8 +296,8 @@ static bool collapse(kc_tiler *t, unsigned follow, bool wants_parallel) {
     return joined;
 }
 
-// Following a factor may forbid what is possible without it: the way that follows most factors is taken, among those that
-// join axes of the result if there are any.
+// Following a factor may forbid what is possible without it: the way that follows most factors is
+// taken, among those that join axes of the result if there are any.
 void kc_tiler_collapse(kc_tiler *t) {
     const kc_contraction *contraction =
         t->contraction ? kc_tiler_contraction(t->contraction) : NULL;

@@ -1,5 +1,6 @@
-// Contractions: a loop over chunks of k; each step multiplies a tile of a by a tile of b into an accumulator. Which elements
-// of its operands an op multiplies is its index map, a row of the table at the end.
+// Contractions: a loop over chunks of k; each step multiplies a tile of a by a tile of b into an
+// accumulator. Which elements of its operands an op multiplies is its index map, a row of the table
+// at the end.
 #include "passes/tiler.h"
 
 static int contracted_axis(const kc_tiler *t) {
@@ -8,7 +9,8 @@ static int contracted_axis(const kc_tiler *t) {
     kc_bug("a contraction's kernel has no reduced axis");
 }
 
-// Outside, both factors are zero: a product of a zero and something loaded from nowhere could be NaN.
+// Outside, both factors are zero: a product of a zero and something loaded from nowhere could be
+// NaN.
 static kc_value *zero_outside(kc_tiler *t, kc_value *v, kc_value *mask) {
     if (!mask || v->def->code == KC_OP_LOAD) return v;
     kc_value *zero = kc_dtype_is_float(v->type.elem)
@@ -70,7 +72,7 @@ kc_value *kc_tiler_emit_contraction(kc_tiler *t, kc_op *op, const kc_coord *c,
     return kc_result(loop, 0);
 }
 
-// ---- matmul ----------------------------------------------------------------------------------------------------------
+// ---- matmul -------------------------------------------------------------------------------------
 
 static void matmul_space(const kc_op *op, kc_type *space) {
     const kc_type *a = &kc_operand(op, 0)->type;
@@ -96,7 +98,7 @@ static kc_factor matmul_factor(kc_tiler *t, kc_op *op, int i, const kc_coord *c,
     return factor;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 const kc_contraction *kc_tiler_contraction(const kc_op *op) {
     static const kc_contraction matmul = {

@@ -1,8 +1,9 @@
-// conv2d as a product over one axis k that stands for (c, r, s): the weights are a matrix [o, k], and the input's element at
-// (pixel, k) is looked up where it lies, so nothing is unfolded in memory. Pixels are (p, q), or one axis pq that
-// tile_collapse made of them.
+// conv2d as a product over one axis k that stands for (c, r, s): the weights are a matrix [o, k],
+// and the input's element at (pixel, k) is looked up where it lies, so nothing is unfolded in
+// memory. Pixels are (p, q), or one axis pq that tile_collapse made of them.
 //
-// Groups: the axis o falls into parts, and no tile spans two of them, so that the group is one number for the block.
+// Groups: the axis o falls into parts, and no tile spans two of them, so that the group is one
+// number for the block.
 #include "passes/integers.h"
 #include "passes/tiler.h"
 
@@ -27,7 +28,8 @@ static place place_of(const kc_tiler *t, kc_coord c, const kc_expr *extent) {
     return p;
 }
 
-// i = outer * n + inner. The base is divided by itself, once for the block, so that offsets stay small.
+// i = outer * n + inner. The base is divided by itself, once for the block, so that offsets stay
+// small.
 static void split(kc_tiler *t, place i, const kc_expr *n, place *outer, place *inner) {
     *outer = *inner = (place){{NULL, NULL, i.at.local ? i.at.axes : 0}, 1, 1};
     if (kc_expr_is_one(n)) {
@@ -83,7 +85,8 @@ static kc_value *clamped(kc_tiler *t, kc_value *limit) {
     return kc_build_cast(&t->build, limit, KC_i32);
 }
 
-// 0 <= coordinate, or coordinate < extent. Where offsets are 32 bits wide the limit moves instead, once for the block.
+// 0 <= coordinate, or coordinate < extent. Where offsets are 32 bits wide the limit moves instead,
+// once for the block.
 static kc_value *compare(kc_tiler *t, kc_coord c, kc_opcode code, kc_value *limit) {
     if (!c.local || c.local->type.elem != KC_i32)
         return kc_build_binary(&t->build, code, kc_tiler_coord_value(t, c, KC_i64), limit);
@@ -174,7 +177,8 @@ static kc_factor factor(kc_tiler *t, kc_op *op, int i, const kc_coord *c, kc_coo
     return made;
 }
 
-// Whole windows, or whole rows of large ones: which element of them a register holds is then known when it is compiled.
+// Whole windows, or whole rows of large ones: which element of them a register holds is then known
+// when it is compiled.
 static int64_t chunk(const kc_tiler *t) {
     enum { USUAL = 16, MOST = 25 };
     int64_t rows, n, depth = kc_expr_max_value(t->pool, kc_tiler_depth(t));

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// ---- what was asked before -----------------------------------------------------------------------------------
+// ---- what was asked before ----------------------------------------------------------------------
 
 bool kc_tiler_same_coords(const kc_coord *a, const kc_coord *b, int rank) {
     for (int d = 0; d < rank; d++)
@@ -43,7 +43,7 @@ void kc_tiler_leave(kc_tiler *t, kc_tiler_scope scope) {
     t->n_memo = scope.memo, t->n_scalars = scope.scalars, t->n_carried = scope.carried;
 }
 
-// ---- inputs ----------------------------------------------------------------------------------------------------
+// ---- inputs -------------------------------------------------------------------------------------
 
 static unsigned axes_of(const kc_coord *c, int rank) {
     unsigned axes = 0;
@@ -79,7 +79,7 @@ static kc_value *emit_load(kc_tiler *t, kc_value *source, const kc_coord *c, kc_
     return loaded;
 }
 
-// ---- ops ---------------------------------------------------------------------------------------------------------
+// ---- ops ----------------------------------------------------------------------------------------
 
 static kc_value *emit_elementwise(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value *predicate) {
     kc_value *operands[KC_MAX_RANK];

@@ -1,6 +1,6 @@
-// What changes of a tensor that is updated in place. An element that keeps its old value is neither loaded nor stored: a
-// `select`, a concatenation or padding with the old contents at the very place that is written becomes a mask of the store.
-// So putting a row into a cache moves a row.
+// What changes of a tensor that is updated in place. An element that keeps its old value is neither
+// loaded nor stored: a `select`, a concatenation or padding with the old contents at the very place
+// that is written becomes a mask of the store. So putting a row into a cache moves a row.
 #include "passes/tiler.h"
 
 enum {
@@ -80,8 +80,8 @@ static bool is_kept(const keeper *k, const kc_value *v, const kc_coord *c) {
     return v == k->old && kc_tiler_same_coords(c, k->at, v->type.rank);
 }
 
-// What is chosen is loaded only where it is chosen. Where rows are reduced or multiplied their operands are loaded for all
-// elements together, so there it is not.
+// What is chosen is loaded only where it is chosen. Where rows are reduced or multiplied their
+// operands are loaded for all elements together, so there it is not.
 static kc_change change_select(keeper *k, kc_op *op, const kc_coord *c, kc_value *predicate,
                                int levels) {
     kc_value *condition = kc_tiler_emit(k->t, kc_operand(op, 0), c, predicate),

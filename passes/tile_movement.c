@@ -1,5 +1,6 @@
-// Movement ops as index maps: the value of the result at some coordinates is the value of an operand at others.
-// Nothing is moved; the layouts of loads and stores decide later what an index map costs.
+// Movement ops as index maps: the value of the result at some coordinates is the value of an
+// operand at others. Nothing is moved; the layouts of loads and stores decide later what an index
+// map costs.
 #include "passes/tiler.h"
 
 #include <math.h>
@@ -153,7 +154,7 @@ static kc_value *emit_gather(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value
     return kc_tiler_emit(t, x, from, predicate);
 }
 
-// ---- reshape -----------------------------------------------------------------------------------------------------
+// ---- reshape ------------------------------------------------------------------------------------
 
 // The row-major index of the result's coordinates inside a group.
 static kc_coord linear_index(kc_tiler *t, const kc_type *to, kc_reshape_group g,

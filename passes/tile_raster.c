@@ -1,7 +1,8 @@
 // The raster of a contraction: in which order programs take the tiles of its result.
 //
-// `row` goes along the rows, as every kernel does. `grouped:N` goes down N rows of tiles before it turns to the next column:
-// the programs that run at the same time then need fewer different tiles of the operands, which the last cache holds.
+// `row` goes along the rows, as every kernel does. `grouped:N` goes down N rows of tiles before it
+// turns to the next column: the programs that run at the same time then need fewer different tiles
+// of the operands, which the last cache holds.
 //
 //   row          grouped:2
 //   0 1 2 3      0 2 4 6

@@ -1,5 +1,6 @@
-// Reductions: an axis that fits one tile is reduced where it stands; a longer one is opened by a loop over chunks with
-// running values, and reduced once after it. Reductions that do not need each other share a loop.
+// Reductions: an axis that fits one tile is reduced where it stands; a longer one is opened by a
+// loop over chunks with running values, and reduced once after it. Reductions that do not need each
+// other share a loop.
 #include "passes/tiler.h"
 
 #include <string.h>
@@ -113,7 +114,7 @@ static void remember_results(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value
         kc_tiler_remember(t, kc_result(op, i), c, NULL, values[i]);
 }
 
-// ---- loops ---------------------------------------------------------------------------------------------------------
+// ---- loops --------------------------------------------------------------------------------------
 
 kc_value *kc_tiler_begin_loop(kc_tiler *t, const kc_expr *steps, int n, kc_value *const *init,
                               kc_op **loop) {
@@ -150,7 +151,8 @@ static bool is_reduction(const kc_op *op) {
     return kc_op_has(op, KC_REDUCTION) && !kc_op_has(op, KC_SCAN);
 }
 
-// The level of a reduction is one more than that of the reductions it depends on. By op order of the source block.
+// The level of a reduction is one more than that of the reductions it depends on. By op order of
+// the source block.
 static void find_levels(kc_tiler *t) {
     kc_block_renumber(t->source);
     t->levels = KC_NEW_ARRAY(t->pass->scratch, int, t->source->last->order + 1);
@@ -190,8 +192,8 @@ static kc_reduction_group group_of_level(kc_tiler *t, int level) {
     return g;
 }
 
-// The types of the running values are only known once the operands were emitted; a trial emission at the end of a
-// detached block tells, and is dropped.
+// The types of the running values are only known once the operands were emitted; a trial emission
+// at the end of a detached block tells, and is dropped.
 static void running_types(kc_tiler *t, const kc_reduction_group *g, kc_type *types) {
     kc_builder outer = t->build;
     kc_tiler_scope scope = kc_tiler_enter(t);

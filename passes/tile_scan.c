@@ -1,11 +1,13 @@
-// Scans: on an axis that fits one tile, the prefixes of that tile. A longer axis is walked in chunks by a loop that
-// carries the total so far: each prefix of a chunk is combined with it, and so is the chunk's total for the next turn.
+// Scans: on an axis that fits one tile, the prefixes of that tile. A longer axis is walked in
+// chunks by a loop that carries the total so far: each prefix of a chunk is combined with it, and
+// so is the chunk's total for the next turn.
 //
-// A scan is emitted where it is asked for. So a loop over chunks must know beforehand which scans that will be, since it
-// carries their totals; a scan that two loops need is computed in both, which costs less than storing it.
+// A scan is emitted where it is asked for. So a loop over chunks must know beforehand which scans
+// that will be, since it carries their totals; a scan that two loops need is computed in both,
+// which costs less than storing it.
 #include "passes/tiler.h"
 
-// ---- one tile ------------------------------------------------------------------------------------------------------
+// ---- one tile -----------------------------------------------------------------------------------
 
 // The operands as tiles over all axes, with the identity where the axis has ended.
 static void emit_operands(kc_tiler *t, kc_op *op, const kc_coord *c, kc_value **values) {
@@ -88,7 +90,7 @@ kc_value *kc_tiler_emit_scan(kc_tiler *t, kc_op *op, int result, const kc_coord 
     return prefixes[result];
 }
 
-// ---- loops over chunks -----------------------------------------------------------------------------------------------
+// ---- loops over chunks --------------------------------------------------------------------------
 
 // Marks the scans that v needs, not those behind a reduction, whose result is known by now.
 static void mark_scans(const kc_value *v, bool *seen, kc_tiler *t) {

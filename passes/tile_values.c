@@ -88,8 +88,8 @@ const kc_expr *kc_tiler_steps(kc_tiler *t, bool reduced) {
     return steps;
 }
 
-// Whether every tile that is worked on lies inside the extent. An empty extent has none: no program or loop step starts, but
-// an axis that is held whole is looked at all the same.
+// Whether every tile that is worked on lies inside the extent. An empty extent has none: no program
+// or loop step starts, but an axis that is held whole is looked at all the same.
 static bool always_inside(const kc_tiler *t, const kc_axis *axis) {
     if (axis->slot < 0) return true;
     if (kc_expr_divisor(t->pool, span_of(axis)) % axis->tile != 0) return false;
@@ -144,8 +144,8 @@ static bool any_before(kc_tiler *t, int a, bool reduced) {
     return false;
 }
 
-// The last axis runs fastest: neighbouring programs work on neighbouring memory. The walked axis keeps the index of its
-// share until the walk opens it.
+// The last axis runs fastest: neighbouring programs work on neighbouring memory. The walked axis
+// keeps the index of its share until the walk opens it.
 void kc_tiler_open_axes(kc_tiler *t, kc_value *index, bool reduced) {
     for (int a = t->n_axes - 1; a >= 0; a--) {
         if (t->axes[a].reduced != reduced) continue;
@@ -191,7 +191,8 @@ static const kc_expr *expr_of(kc_tiler *t, const kc_value *v) {
     return v->def->code == KC_OP_CONST ? kc_expr_const(t->pool, kc_const_int(v->def)) : NULL;
 }
 
-// A shift of something shifted is one shift, or none: then it is the same value, which is how one knows it again.
+// A shift of something shifted is one shift, or none: then it is the same value, which is how one
+// knows it again.
 kc_coord kc_tiler_coord_add(kc_tiler *t, kc_coord c, const kc_expr *e) {
     int64_t zero;
     if (kc_expr_is_const(e, &zero) && zero == 0) return c;
@@ -208,7 +209,8 @@ kc_coord kc_tiler_coord_add(kc_tiler *t, kc_coord c, const kc_expr *e) {
     return c;
 }
 
-// Offsets stay 32 bits wide while the largest one is proved to fit, with room for a sum of KC_MAX_RANK of them.
+// Offsets stay 32 bits wide while the largest one is proved to fit, with room for a sum of
+// KC_MAX_RANK of them.
 enum { LARGEST_NARROW = 1 << 28 };
 
 // `extent` bounds the coordinate before scaling.

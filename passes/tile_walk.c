@@ -1,9 +1,11 @@
-// A program that walks: it takes several tiles one after another along one parallel axis, so that what does not change
-// along it (a bias, the scale of a normalisation) is loaded once and stays in registers.
+// A program that walks: it takes several tiles one after another along one parallel axis, so that
+// what does not change along it (a bias, the scale of a normalisation) is loaded once and stays in
+// registers.
 //
-// There are about as many programs as keep the device busy; each takes its share of the tiles. Where each has many, there
-// are twice as many programs: while one reduces, another waits for memory. The number of multiprocessors is an argument of
-// the kernel: one image serves a whole GPU and a slice of one.
+// There are about as many programs as keep the device busy; each takes its share of the tiles.
+// Where each has many, there are twice as many programs: while one reduces, another waits for
+// memory. The number of multiprocessors is an argument of the kernel: one image serves a whole GPU
+// and a slice of one.
 #include "passes/tiler.h"
 
 #include <string.h>
@@ -53,7 +55,7 @@ void kc_tiler_begin_walk(kc_tiler *t) {
     kc_tiler_open_axis(t, t->walked, step);
 }
 
-// ---- what does not change from tile to tile ----------------------------------------------------------------------------
+// ---- what does not change from tile to tile -----------------------------------------------------
 
 static bool defined_inside(const kc_value *v, const kc_block *loop) {
     const kc_block *block = v->def ? v->def->block : v->block;

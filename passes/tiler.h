@@ -1,8 +1,10 @@
-// Shared by the files of the tile pass: the state of one kernel while it is turned from tensor IR into tile IR.
+// Shared by the files of the tile pass: the state of one kernel while it is turned from tensor IR
+// into tile IR.
 //
-// The pass is demand-driven. It asks for the value of each output at the coordinates of a tile; an elementwise op asks
-// its operands at the same coordinates, a movement op at changed ones, an input is loaded, a reduction or contraction
-// opens its axis. What was asked before at the same coordinates is the same value: that is why a fused row is read once.
+// The pass is demand-driven. It asks for the value of each output at the coordinates of a tile; an
+// elementwise op asks its operands at the same coordinates, a movement op at changed ones, an input
+// is loaded, a reduction or contraction opens its axis. What was asked before at the same
+// coordinates is the same value: that is why a fused row is read once.
 #ifndef KC_PASSES_TILER_H
 #define KC_PASSES_TILER_H
 
@@ -17,7 +19,8 @@ typedef struct {
     int64_t tile; // elements a program (or a loop step) covers; 1: not tiled
     bool paired;  // the tile is even: an output of 4-bit elements runs along it
     bool reduced; // opened by a loop or held whole; else split over programs
-    bool folded;  // reductions reduce along it; those of a product find it whole in each of its tiles
+    // reductions reduce along it; those of a product find it whole in each of its tiles
+    bool folded;
     int slot;     // dimension of this axis in tile types; -1 when the tile is 1
     kc_value *base;   // first index of the current tile, i64 scalar; NULL is 0
     kc_value *local;  // offsets inside the tile, an iota; NULL is 0
@@ -76,13 +79,13 @@ typedef struct {
     int n_memo, memo_capacity;
     kc_scalar_memo *scalars;
     int n_scalars, scalars_capacity;
-    kc_op **
-        carriers; // by op order of the source: the movement op that carried its result away, or NULL
+    // by op order of the source: the movement op that carried its result away, or NULL
+    kc_op **carriers;
     kc_carried *carried;
     int n_carried, carried_capacity;
     kc_op *reduction, *contraction; // the first of each in the source, or NULL
-    kc_type
-        space; // of the contraction, before axes were joined: the result's dimensions, then those summed over
+    // of the contraction, before axes were joined: the result's dimensions, then those summed over
+    kc_type space;
     int n_parallel;      // dimensions of the result in it
     int *levels;         // by op order of the source: how many reductions in a row lead to it
     kc_open_scan *scans; // of the loop over chunks that is being filled
@@ -104,11 +107,14 @@ int kc_tiler_plain_axes(const kc_tiler *, const kc_type *,
                         int *axes); // of a value whose dimensions are axes; its rank
 
 // ---- tile_blocks.c: the tile of a contraction
-int kc_tiler_choose_blocks(kc_tiler *); // sets the tiles of its axes; its warps. 0: an error was reported
-bool kc_tiler_check_blocks(kc_tiler *, const kc_attr *tile); // wishes of the schedule; false: an error was reported
-bool kc_tiler_fits_registers(kc_tiler *, int64_t elements);  // held at a time by a block, of any kernel
-// The axis of the last of these dimensions of the contraction that has more than one element, or -1. What lies between it
-// and the results may drop and add extents of 1.
+// sets the tiles of its axes; its warps. 0: an error was reported
+int kc_tiler_choose_blocks(kc_tiler *);
+// wishes of the schedule; false: an error was reported
+bool kc_tiler_check_blocks(kc_tiler *, const kc_attr *tile);
+// held at a time by a block, of any kernel
+bool kc_tiler_fits_registers(kc_tiler *, int64_t elements);
+// The axis of the last of these dimensions of the contraction that has more than one element, or
+// -1. What lies between it and the results may drop and add extents of 1.
 int kc_tiler_axis_of(const kc_tiler *, unsigned dims);
 
 // ---- tile_values.c: scalars, tiles and coordinates
@@ -159,7 +165,8 @@ void kc_tiler_inline(kc_tiler *, kc_block *, kc_value *const *args, kc_value **r
 // ---- tile_movement.c: the index map of each movement op. NULL: not such an op
 typedef kc_value *(*kc_movement)(kc_tiler *, kc_op *, const kc_coord *, kc_value *predicate);
 kc_movement kc_tiler_movement(kc_opcode);
-// Where an operand of a concat, slice or pad is asked for, and the flags for where it is asked at all; NULL: everywhere.
+// Where an operand of a concat, slice or pad is asked for, and the flags for where it is asked at
+// all; NULL: everywhere.
 kc_value *kc_tiler_shift(kc_tiler *, kc_op *, int operand, const kc_coord *, kc_coord *from);
 kc_value *kc_tiler_both(kc_tiler *, kc_value *, kc_value *); // their conjunction; NULL is true
 // The coordinates of a reshape's operand from those of its result.
@@ -167,15 +174,18 @@ void kc_tiler_reshape_coords(kc_tiler *, const kc_type *from_type, const kc_type
                              const kc_coord *to, kc_coord from[KC_MAX_RANK]);
 
 // ---- tile_keep.c: what changes of a tensor that is updated in place
-// `mask`: where there is something to store, NULL: everywhere; `none`: nowhere, and there is no value.
+// `mask`: where there is something to store, NULL: everywhere; `none`: nowhere, and there is no
+// value.
 typedef struct {
     kc_value *value, *mask;
     bool none;
 } kc_change;
-// The value at the coordinates, as the next content of a buffer that holds `old` there; old NULL: of any buffer.
+// The value at the coordinates, as the next content of a buffer that holds `old` there; old NULL:
+// of any buffer.
 kc_change kc_tiler_change(kc_tiler *, kc_value *, const kc_value *old, const kc_coord *);
 
-// ---- tile_contract.c: contractions. Each is a product of two factors: 0 varies along the rows of a block of the result,
+// ---- tile_contract.c: contractions
+// Each is a product of two factors: 0 varies along the rows of a block of the result,
 // 1 along its columns, both along k, which stands for all dimensions that are summed over.
 typedef struct {
     kc_value *value;          // the operand
@@ -210,7 +220,8 @@ int kc_tiler_result_axes(const kc_tiler *, kc_value *result, int *axes);
 int kc_tiler_result_coords(kc_tiler *, kc_value *result, kc_coord *);
 // The value before it is carried anywhere: its dimensions are axes.
 kc_value *kc_tiler_uncarried(const kc_tiler *, kc_value *result);
-// Whether these are the coordinates that the carrying op gave its result: then those of its operand.
+// Whether these are the coordinates that the carrying op gave its result: then those of its
+// operand.
 bool kc_tiler_carried_from(const kc_tiler *, const kc_op *, const kc_coord *to, kc_coord *from);
 
 // ---- tile_reduce.c
@@ -229,8 +240,8 @@ void kc_tiler_end_loop(kc_tiler *, kc_op *loop, int n, kc_value *const *next);
 
 // ---- tile_scan.c
 kc_value *kc_tiler_emit_scan(kc_tiler *, kc_op *, int result, const kc_coord *);
-// A loop over the chunks of the reduced axes. It carries n values of the caller, and the totals of the scans that the
-// roots need: values of the source that will be asked for inside.
+// A loop over the chunks of the reduced axes. It carries n values of the caller, and the totals of
+// the scans that the roots need: values of the source that will be asked for inside.
 typedef struct {
     kc_value *roots[4 * KC_MAX_RANK];
     int n_roots;
