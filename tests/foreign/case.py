@@ -35,6 +35,13 @@ class Launch:
         self.args = args
 
 
+class Chain:
+    """Launches one behind the other, each of which need not wait for the end of the one in front. What several have is one array."""
+
+    def __init__(self, *launches):
+        self.launches = launches
+
+
 class Set:
     """Writes a variable of the module."""
 
@@ -98,17 +105,34 @@ def parameter(arg, device):
     return c.create_string_buffer(raw, len(raw))
 
 
-def run(step, device):
-    """'' or what is wrong."""
-    if isinstance(step, Set):
-        device.write(device.symbol(step.symbol, step.array), step.array)
-        return ""
-    device.launch(step.kernel, step.grid, step.block, step.shared, [parameter(a, device) for a in step.args], step.cooperative)
-    for i, arg in enumerate(a.of if isinstance(a, Map) else a for a in step.args):
+def run_chain(chain, device):
+    placed = {}
+    for arg in (a for step in chain.launches for a in step.args):
+        if id(arg) not in placed:
+            placed[id(arg)] = parameter(arg, device)
+    for i, step in enumerate(chain.launches):
+        device.launch(step.kernel, step.grid, step.block, step.shared, [placed[id(arg)] for arg in step.args], early=i > 0,
+                      wait=i + 1 == len(chain.launches))
+    return outputs([(step.kernel, i, arg) for step in chain.launches for i, arg in enumerate(step.args)], device)
+
+
+def outputs(args, device):
+    for kernel, i, arg in args:
         if isinstance(arg, Out):
             device.read(arg.address, arg.array)
             wrong = arg.wrong()
             if wrong:
-                return f"{step.kernel}, argument {i}: {wrong}"
+                return f"{kernel}, argument {i}: {wrong}"
     device.free()
     return ""
+
+
+def run(step, device):
+    """'' or what is wrong."""
+    if isinstance(step, Chain):
+        return run_chain(step, device)
+    if isinstance(step, Set):
+        device.write(device.symbol(step.symbol, step.array), step.array)
+        return ""
+    device.launch(step.kernel, step.grid, step.block, step.shared, [parameter(a, device) for a in step.args], step.cooperative)
+    return outputs([(step.kernel, i, a.of if isinstance(a, Map) else a) for i, a in enumerate(step.args)], device)

@@ -1,6 +1,6 @@
-"""cluster.cu, barrier.cu: clusters, and barriers in memory."""
+"""cluster.cu, barrier.cu, grid.cu, early.cu: clusters, barriers in memory, cooperative grids, launches that overlap."""
 import numpy as np
-from case import In, Launch, Out, case
+from case import Chain, In, Launch, Out, case
 
 i32 = np.int32
 
@@ -104,4 +104,20 @@ def grid_split(r):
         for k in range(rounds):
             own = own * 3 + k + x[k][::-1]
         steps.append(Launch("grid_split", grid, block, [Out(x.astype(i32)), Out(own.astype(i32)), i32(rounds)], cooperative=True))
+    return steps
+
+
+# ---- early.cu
+
+
+@case("early")
+def early_make__early_weigh__early_write(r):
+    steps = []
+    for grid, n in ((4, 500), (1, 96)):
+        x, w, i = small(r, n), small(r, 64), np.arange(n)
+        made = 3 * x + i
+        weighed = made * w[i % 64] + made[::-1]
+        a, b = Out((made - weighed).astype(i32)), Out(weighed.astype(i32))
+        steps.append(Chain(Launch("early_make", grid, 64, [In(x), a, i32(n)]), Launch("early_weigh", grid, 96, [In(w), a, b, i32(n)]),
+                           Launch("early_write", grid, 64, [a, b, i32(n)])))
     return steps

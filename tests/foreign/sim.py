@@ -16,6 +16,21 @@ class Failed(Exception):
     """A call of the driver."""
 
 
+class Value(c.Union):
+    _fields_ = [("pad", c.c_char * 64), ("flag", c.c_int)]
+
+
+class Attribute(c.Structure):
+    _fields_ = [("id", c.c_int), ("pad", c.c_int), ("value", Value)]
+
+
+class Config(c.Structure):
+    _fields_ = [("sizes", c.c_uint * 7), ("stream", c.c_void_p), ("attributes", c.POINTER(Attribute)), ("count", c.c_uint)]
+
+
+PROGRAMMATIC_STREAM_SERIALIZATION = 6
+
+
 class Driver:
     def __init__(self, library, is_gpu=False):
         self.lib, self.is_gpu = c.CDLL(library), is_gpu
@@ -111,8 +126,8 @@ class Device:
         assert size.value == array.nbytes, (name, size.value)
         return address
 
-    def launch(self, kernel, grid, block, shared, params, cooperative=False):
-        """params: ctypes values or buffers, one a parameter."""
+    def launch(self, kernel, grid, block, shared, params, cooperative=False, early=False, wait=True):
+        """params: ctypes values or buffers, one a parameter. early: it need not wait for the launch in front."""
         function = c.c_void_p()
         self.driver.call("cuModuleGetFunction", c.byref(function), self.module, kernel.encode())
         if shared > 48 << 10:
@@ -120,9 +135,14 @@ class Device:
         pointers = (c.c_void_p * max(len(params), 1))(*[c.addressof(p) for p in params])
         if cooperative:
             self.driver.call("cuLaunchCooperativeKernel", function, *grid, *block, shared, None, pointers)
+        elif early:
+            attribute = Attribute(PROGRAMMATIC_STREAM_SERIALIZATION, 0, Value(flag=1))
+            config = Config((c.c_uint * 7)(*grid, *block, shared), None, c.pointer(attribute), 1)
+            self.driver.call("cuLaunchKernelEx", c.byref(config), function, pointers, None)
         else:
             self.driver.call("cuLaunchKernel", function, *grid, *block, shared, None, pointers, None)
-        self.driver.call("cuCtxSynchronize")
+        if wait:
+            self.driver.call("cuCtxSynchronize")
 
     def text(self, name):
         if self.driver.is_gpu:

@@ -16,6 +16,7 @@ A mutant is named KERNEL CLASS N: the N-th place of its class in the kernel, in 
     expect        it expects 16 bytes more
     fence         fence and membar: gone. The proxy's and the initialisation's too
     wgmma_fence   wgmma.fence: gone
+    early_wait    griddepcontrol.wait: gone
     shift         an access to shared memory is one stage further up: the first and the last of each instruction
     wrap          a counter that starts again at 0 goes one further
 """
@@ -42,6 +43,7 @@ rule("no_wait", GUARD + r"cp\.async\.wait_(?:group|all)\b|" + GUARD.replace("gua
 rule("commit", GUARD + r"(?:cp\.async(?:\.bulk)?|wgmma)\.commit_group\b")(gone)
 rule("fence", GUARD + r"(?:fence|membar)\b")(gone)
 rule("wgmma_fence", GUARD + r"wgmma\.fence\b")(gone)
+rule("early_wait", GUARD + r"griddepcontrol\.wait\b")(gone)
 rule("arrive", GUARD + r"cp\.async\.mbarrier\.arrive\b")(gone)
 
 
