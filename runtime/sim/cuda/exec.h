@@ -353,6 +353,8 @@ void kcsim_warp_rejoin(kcsim_warp *warp);
 void kcsim_warp_branch(kcsim_warp *warp, uint32_t taken, uint32_t target);
 void kcsim_warp_branch_index(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask);
+/* These lanes stay at the instruction; the others, which its guard switches off, go on. */
+void kcsim_warp_leave_behind(kcsim_warp *warp, uint32_t lanes);
 /* Lanes whose mask operand names lanes that are not here stand aside; true when some can go on. */
 bool kcsim_warp_gather(kcsim_warp *warp, const kcsim_insn *insn);
 void kcsim_warp_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);

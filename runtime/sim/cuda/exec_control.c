@@ -66,15 +66,47 @@ static void end_parting(kcsim_warp *warp) {
     warp->ahead = 0;
 }
 
+/* Lanes that name one another run the instruction with one mask: those `of` the one at `pc` are
+ * told. */
+static void check_masks(kcsim_warp *warp, uint32_t pc, uint32_t of, uint32_t lanes,
+                        const uint32_t *wanted) {
+    uint32_t bad = 0, first = 0, other = 0;
+    char text[120];
+    for (uint32_t lane = 0; lane < KCSIM_LANES; lane++) {
+        uint32_t named = of >> lane & 1 ? wanted[lane] & lanes : 0, apart = 0;
+        for (; named; named &= named - 1)
+            if (wanted[__builtin_ctz(named)] != wanted[lane]) apart |= named & (0 - named);
+        if (apart && !bad) {
+            first = lane;
+            other = (uint32_t)__builtin_ctz(apart);
+        }
+        bad |= (uint32_t)(apart != 0) << lane;
+    }
+    if (!bad) return;
+    snprintf(text, sizeof text,
+             "lane %u names lane %u in its mask %08" PRIx32 ", and that one's mask is %08" PRIx32,
+             first, other, wanted[first], wanted[other]);
+    kcsim_report report = {.kind = KCSIM_FINDING_BARRIER_DIVERGENCE,
+                           .lanes = bad,
+                           .space = "warp",
+                           .other = text};
+    kcsim_report_lanes(warp, &warp->block->launch->code->insns[pc], &report);
+}
+
 /* Lanes that others wait for may have exited meanwhile; and bar.warp.sync may be met at several
  * instructions. */
 static void wake_gathered(kcsim_warp *warp) {
-    uint32_t at_barriers = 0;
+    uint32_t at_barriers = 0, wanted[KCSIM_LANES], places = 0;
     const kcsim_insn *insns = warp->block->launch->code->insns;
     for (uint32_t i = 0; i < warp->group_count; i++) {
         const kcsim_group *group = &warp->groups[i];
-        if (group->state == KCSIM_GROUP_AT_LANES && insns[group->pc].kind == KCSIM_DO_WARP_BARRIER)
-            at_barriers |= group->mask;
+        if (group->state != KCSIM_GROUP_AT_LANES || insns[group->pc].kind != KCSIM_DO_WARP_BARRIER)
+            continue;
+        const uint32_t *masks = kcsim_at(warp, insns[group->pc].e);
+        for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
+            if (group->mask >> lane & 1) wanted[lane] = masks[lane];
+        at_barriers |= group->mask;
+        places++;
     }
     for (uint32_t i = 0; i < warp->group_count; i++) {
         kcsim_group *group = &warp->groups[i];
@@ -82,6 +114,7 @@ static void wake_gathered(kcsim_warp *warp) {
         bool barrier = insns[group->pc].kind == KCSIM_DO_WARP_BARRIER;
         uint32_t here = barrier ? at_barriers : group->mask;
         if (group->wanted & warp->live & ~here) continue;
+        if (barrier && places > 1) check_masks(warp, group->pc, group->mask, at_barriers, wanted);
         if (barrier) group->pc++;
         group->state = KCSIM_GROUP_READY;
         group->wanted = 0;
@@ -235,12 +268,26 @@ static void join_waiting(kcsim_warp *warp) {
     }
 }
 
+static bool is_uniform(const kcsim_warp *warp, const uint32_t *wanted) {
+    uint32_t first = wanted[__builtin_ctz(warp->mask)], different = 0;
+    for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
+        different |= (wanted[lane] ^ first) & (0 - (warp->mask >> lane & 1));
+    return !different;
+}
+
+void kcsim_warp_leave_behind(kcsim_warp *warp, uint32_t lanes) {
+    add_ready(warp, warp->pc + 1, warp->mask & ~lanes);
+    warp->mask = lanes;
+    if (warp->pc + 1 < warp->behind) warp->behind = warp->pc + 1;
+}
+
 bool kcsim_warp_gather(kcsim_warp *warp, const kcsim_insn *insn) {
     const uint32_t *wanted = kcsim_at(warp, insn->e);
     uint32_t missing, ready = satisfied(warp, wanted, &missing);
     kcsim_report_undefined(warp, insn, insn->e, warp->mask, "the mask of lanes was never written");
-    if (!missing) return true;
+    if (!missing && is_uniform(warp, wanted)) return true;
     join_waiting(warp);
+    if (!is_uniform(warp, wanted)) check_masks(warp, warp->pc, warp->mask, warp->mask, wanted);
     ready = satisfied(warp, wanted, &missing);
     if (ready == warp->mask) return true;
     add_group(warp, (kcsim_group){.pc = warp->pc,

@@ -1,6 +1,8 @@
 /* What the lanes of a warp do together: shuffles, votes, matches, reductions. Lanes that name the
  * same mask are a team; half a warp may hold one team and the other half another. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/sim/cuda/exec.h"
@@ -16,11 +18,16 @@ static uint32_t next_team(kcsim_warp *warp, const kcsim_insn *insn, uint32_t *re
     uint32_t wanted = masks[__builtin_ctz(*rest)], team = 0;
     EACH_LANE(lane, *rest) if (masks[lane] == wanted) team |= 1u << lane;
     *rest &= ~team;
+    if (!(team & ~wanted)) return team;
+    char text[96];
+    snprintf(text, sizeof text,
+             "lanes %08" PRIx32 " run this with the mask %08" PRIx32 ", which does not name them",
+             team & ~wanted, wanted);
     kcsim_report report = {.kind = KCSIM_FINDING_BARRIER_DIVERGENCE,
                            .lanes = team & ~wanted,
                            .space = "warp",
-                           .other = "a lane runs this that is not in its own mask of lanes"};
-    if (team & ~wanted) kcsim_report_lanes(warp, insn, &report);
+                           .other = text};
+    kcsim_report_lanes(warp, insn, &report);
     return team;
 }
 

@@ -87,10 +87,10 @@ static void do_control(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
 
 /* Instructions of several lanes: first all that are named have to be here. */
 static void do_together(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
-    bool guarded = mask != warp->mask;
     if (kcsim_warp_await(warp)) return;
-    if (!guarded && !kcsim_warp_gather(warp, insn)) return;
-    if (!guarded) mask = warp->mask; /* lanes that waited here have joined */
+    if (mask != warp->mask) kcsim_warp_leave_behind(warp, mask);
+    if (!kcsim_warp_gather(warp, insn)) return;
+    mask = warp->mask; /* lanes that waited here have joined */
     switch (insn->kind) {
     case KCSIM_DO_SHUFFLE: kcsim_do_shuffle(warp, insn, mask); break;
     case KCSIM_DO_VOTE: kcsim_do_vote(warp, insn, mask); break;
