@@ -5,7 +5,9 @@
  *
  * Two strong accesses race only when one is outside the other's scope. A plain load beside a
  * compare-and-swap is a guess, as compilers make it to begin their loops with: no race. A copy that
- * an mbarrier is told of is also ordered before who knows of its end (transit.h). */
+ * an mbarrier is told of is also ordered before who knows of its end (transit.h). What ld.global.nc
+ * reads no thread may write, however it is ordered (PTX ISA, "ld.global.nc": read-only while the
+ * kernel runs). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,12 +19,12 @@
 #define MANY_PAGES 512u  /* used again between clusters that do not talk */
 
 typedef struct mark {
-    uint32_t key, time; /* of the warp; time 0: none */
-    uint32_t step;      /* which of the warp's accesses it was */
-    uint16_t place;     /* its instruction; UINT16_MAX: further behind */
+    uint32_t key; /* the warp */
+    uint32_t time : 30, bulk : 1, fixed : 1; /* 0: none; by the asynchronous proxy; by ld.global.nc */
+    uint32_t step;  /* which of the warp's accesses it was */
+    uint16_t place; /* its instruction; UINT16_MAX: further behind */
     uint16_t bytes : 4, scope : 2, strong : 1, reads : 1, swaps : 1, lane : 5;
-    uint16_t bulk : 1, several : 1, parts : 1; /* by the asynchronous proxy; by other lanes too; not
-                                                  all of the bytes at once */
+    uint16_t several : 1, parts : 1; /* by other lanes too; not all of the bytes at once */
 } mark;
 
 typedef struct word {
@@ -98,6 +100,12 @@ static bool is_ordered(const kcsim_warp *warp, const mark *past, const mark *now
     return !warp->block->worker->talk || kcsim_talk_is_ordered(warp, past->key, past->time);
 }
 
+/* Where clusters do not talk only those of one's own are looked at. */
+static bool matters(const kcsim_warp *warp, const mark *past, uint32_t first) {
+    return past->time && (past->key - first < warp->block->launch->clock_count ||
+                          warp->block->worker->talk);
+}
+
 /* Whether both are within each other's scope. */
 static bool reaches(const kcsim_warp *warp, const mark *past, const mark *now, uint32_t first) {
     kcsim_scope scope = (kcsim_scope)(past->scope < now->scope ? past->scope : now->scope);
@@ -116,6 +124,8 @@ static bool has_landed(const kcsim_warp *warp, uint64_t address, const mark *pas
 static inline bool conflicts(const kcsim_warp *warp, uint64_t address, const mark *past,
                              const mark *now, uint32_t first) {
     if (!past->time || !(past->bytes & now->bytes)) return false;
+    if ((past->fixed && !now->reads) || (now->fixed && !past->reads))
+        return matters(warp, past, first);
     if ((past->swaps && now->reads) || (past->reads && now->swaps)) return false;
     if (past->strong && now->strong && reaches(warp, past, now, first)) return false;
     return !is_ordered(warp, past, now, first) && !has_landed(warp, address, past);
@@ -132,8 +142,8 @@ static void note(word *at, mark now, kcsim_access_kind kind, uint32_t round_step
     mark *place = now.strong ? &at->atomic : &at->writer;
     if (kind == KCSIM_ACCESS_READ) {
         place = &at->readers[0];
-        if (place->time && place->key != now.key) {
-            at->readers[1] = *place;
+        if (place->time && (place->key != now.key || place->fixed > now.fixed)) {
+            if (place->fixed >= at->readers[1].fixed) at->readers[1] = *place;
         } else if (place->time == now.time) join(&now, place, round_step);
     } else if (place->key == now.key && place->time == now.time) {
         join(&now, place, round_step);
@@ -151,7 +161,7 @@ static const mark *find(const kcsim_warp *warp, uint64_t address, const word *at
     return NULL;
 }
 
-static void tell(kcsim_access *access, uint32_t lanes, const mark *other) {
+static void tell(kcsim_access *access, uint32_t lanes, const mark *other, bool fixed) {
     const kcsim_grid *launch = access->warp->block->launch;
     uint32_t warps = access->warp->block->warp_count, id = other->key % launch->clock_count;
     kcsim_party party = {.place = other->place == UINT16_MAX ? UINT32_MAX : other->place};
@@ -160,9 +170,11 @@ static void tell(kcsim_access *access, uint32_t lanes, const mark *other) {
     kcsim_thread_at(launch, id % warps * KCSIM_LANES + other->lane, party.thread);
     bool own = other->key == kcsim_warp_key(access->warp);
     const char *what = other->reads ? "reads this" : "stores here too";
-    if (own) what = other->several ? "and other lanes used it too" : "of this warp used it too";
-    kcsim_describe_party(launch, &party, what,
-                         own ? "and no bar.warp.sync lies between" : "and nothing orders the two",
+    const char *why = own ? "and no bar.warp.sync lies between" : "and nothing orders the two";
+    if (own && !fixed)
+        what = other->several ? "and other lanes used it too" : "of this warp used it too";
+    if (fixed) why = "and nobody may write what .nc reads";
+    kcsim_describe_party(launch, &party, what, why,
                          text, sizeof text);
     kcsim_report report = {.kind = KCSIM_FINDING_RACE,
                            .lanes = lanes,
@@ -173,12 +185,17 @@ static void tell(kcsim_access *access, uint32_t lanes, const mark *other) {
     kcsim_report_lanes(access->warp, access->insn, &report);
 }
 
+static bool is_fixed(const kcsim_insn *insn) {
+    return insn->kind == KCSIM_DO_LOAD && (insn->source->op == PTX_OP_LDU ||
+                                           ptx_has(insn->source, PTX_GROUP_NC) != PTX_M_NONE);
+}
+
 void kcsim_global_race_access(kcsim_access *access) {
     kcsim_warp *warp = access->warp;
     kcsim_global_race *race = warp->block->worker->global_race;
     uint32_t key = kcsim_warp_key(warp), first = key - warp->id, bad = 0;
     mark now = {.key = key,
-                .time = warp->time[warp->id],
+                .time = warp->time[warp->id] & 0x3fffffff,
                 .step = ++warp->global_steps,
                 .several = access->span.same && (access->mask & (access->mask - 1)),
                 .place = warp->pc < UINT16_MAX ? (uint16_t)warp->pc : UINT16_MAX,
@@ -190,6 +207,7 @@ void kcsim_global_race_access(kcsim_access *access) {
     if (access->kind == KCSIM_ACCESS_ATOMIC) now.strong = 1;
     else if (access->insn->kind == KCSIM_DO_BULK) now.strong = 0;
     now.bulk = access->insn->kind == KCSIM_DO_BULK;
+    now.fixed = is_fixed(access->insn);
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t from = access->address[lane], end = from + access->size;
@@ -212,5 +230,7 @@ void kcsim_global_race_access(kcsim_access *access) {
         }
         if (access->span.same) break;
     }
-    if (bad) tell(access, access->span.same ? access->mask : bad, &other);
+    if (bad)
+        tell(access, access->span.same ? access->mask : bad, &other,
+             now.fixed || (other.fixed && !now.reads));
 }
