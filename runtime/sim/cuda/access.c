@@ -326,7 +326,7 @@ static void find_collisions(kcsim_access *access) {
 }
 
 /* Between blocks: what is found is told when all have run (launch.c). */
-static void note_conflicts(const kcsim_access *access) {
+void kcsim_access_note_conflicts(const kcsim_access *access) {
     const kcsim_block *block = access->warp->block;
     kcsim_conflict_list *found = &block->worker->conflicts;
     kcsim_conflicts *conflicts = block->launch->conflicts;
@@ -467,7 +467,7 @@ static void find_mbarriers(kcsim_access *access) {
 void kcsim_access_race(kcsim_access *access) {
     const kcsim_block *block = access->warp->block;
     if (access->space == PTX_SPACE_GLOBAL && access->mask && block->launch->conflicts)
-        note_conflicts(access);
+        kcsim_access_note_conflicts(access);
     if (access->space == PTX_SPACE_GLOBAL && access->mask && block->worker->global_race)
         kcsim_global_race_access(access);
     if (access->space == PTX_SPACE_GLOBAL && access->mask && block->launch->earlier)

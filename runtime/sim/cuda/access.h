@@ -42,6 +42,8 @@ void kcsim_access_locate(kcsim_access *access);
 /* The race rules of shared memory, and between blocks of global memory, and copies in flight, for
  * lanes of access->mask. */
 void kcsim_access_race(kcsim_access *access);
+/* Of these, what is looked at between blocks that do not talk; for accesses of global memory. */
+void kcsim_access_note_conflicts(const kcsim_access *access);
 /* early.c: what launches that may not have ended do with these bytes of global memory. */
 void kcsim_early_access(kcsim_access *access);
 /* race.c: the lanes whose access another warp's conflicts with, and one such warp. */

@@ -76,4 +76,15 @@ void kcsim_proxy_fence(kcsim_warp *warp);
 /* A fence lies between what warp `writer` did at `time` and now, as `warp` knows it. */
 bool kcsim_proxy_is_fenced(const kcsim_warp *warp, uint32_t writer, uint32_t time);
 
+/* ---- fences.c: the same for global memory; a worker's ---- */
+
+typedef struct kcsim_fences kcsim_fences;
+kcsim_fences *kcsim_fences_create(uint32_t clock_count);
+void kcsim_fences_destroy(kcsim_fences *fences);
+/* A cluster begins that does not talk to those before it. */
+void kcsim_fences_begin(kcsim_fences *fences);
+void kcsim_fences_add(kcsim_warp *warp);
+/* A fence lies between what the warp `key` did at `time` and now, as `warp` knows it. */
+bool kcsim_fences_between(const kcsim_warp *warp, uint32_t key, uint32_t time);
+
 #endif

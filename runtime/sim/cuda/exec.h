@@ -18,6 +18,7 @@
 
 #define KCSIM_BARRIERS 16
 #define KCSIM_MAP_CHANGES 8u
+#define KCSIM_MAP_FENCES 64u
 
 typedef enum kcsim_group_state {
     KCSIM_GROUP_READY,
@@ -125,12 +126,17 @@ typedef struct kcsim_block {
     struct kcsim_flights *flights;     /* bulk copies that write */
     struct kcsim_proxy *proxy;
     struct kcsim_departures *departures; /* transit.h; NULL where the worker has no transit */
-    /* Tensor maps in global memory that this block changed last, a ring; exec_tensormap.c. */
+    /* Tensor maps in global memory that this block changed field by field, and those that its
+     * warps acquired, rings; exec_tensormap.c. */
     struct kcsim_map_change {
         uint64_t address;
-        bool released, acquired;
+        bool released;
     } map_changes[KCSIM_MAP_CHANGES];
-    uint32_t map_change_count;
+    struct kcsim_map_fence {
+        uint64_t address, version; /* what its warp knew of it */
+        uint32_t warp, time;       /* of the cluster */
+    } map_fences[KCSIM_MAP_FENCES];
+    uint32_t map_change_count, map_fence_count;
     uint32_t *clocks;                  /* of all warps: what their `time` points into */
     uint32_t *arrivals;                /* clocks, one a barrier; NULL: all who come to it wait */
     struct kcsim_mbarriers *mbarriers; /* NULL: the kernel has none */
@@ -185,6 +191,7 @@ typedef struct kcsim_worker {
     struct kcsim_talk *talk;               /* talk.h; NULL: blocks do not talk */
     struct kcsim_global_race *global_race; /* NULL: not looked for */
     struct kcsim_past *past; /* talk.h; NULL: loads return what was stored last */
+    struct kcsim_fences *fences;           /* bulk.h; NULL: not looked for */
     struct kcsim_transit *transit;         /* transit.h; NULL: nothing is copied, or not looked for */
     struct kcsim_wgmma_plan *plans; /* wgmma.h; NULL: the kernel has none */
     kcsim_cost *costs; /* by pc */
@@ -296,8 +303,9 @@ void kcsim_do_bulk(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_map_field(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_map_copy(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 void kcsim_do_map_fence(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
-/* Why a tensor copy may not see what this block made of the map at `address`, or NULL. */
-const char *kcsim_map_unfenced(const kcsim_block *block, uint64_t address);
+/* Why a tensor copy may not see what this launch made of the map at `address`, which is `version`
+ * of it by now (talk.h), or NULL. */
+const char *kcsim_map_unfenced(const kcsim_warp *warp, uint64_t address, uint64_t version);
 void kcsim_do_copy_group(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 
 void kcsim_do_shuffle(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);

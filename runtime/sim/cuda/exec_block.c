@@ -249,7 +249,7 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     kcsim_flights_reset(block->flights);
     kcsim_proxy_reset(block->proxy);
     kcsim_departures_reset(block->departures, block->warp_count);
-    block->map_change_count = 0;
+    block->map_change_count = block->map_fence_count = 0;
     kcsim_mbarriers_reset(block->mbarriers);
     kcsim_flags_reset(block->flags);
     if (block->visits) memset(block->visits, 0, launch->clock_count * sizeof *block->visits);

@@ -10,6 +10,7 @@
 #include "runtime/sim/cuda/access.h"
 #include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/mbarrier.h"
+#include "runtime/sim/cuda/talk.h"
 #include "runtime/sim/cuda/transit.h"
 
 #define SECTOR 32u
@@ -82,9 +83,24 @@ static void count_row(transfer *move, uint64_t address, uint64_t size) {
     move->sectors += (address + size - 1) / SECTOR - address / SECTOR + 1;
 }
 
+/* What this launch stored there by ordinary means: before the copy counts as an access. */
+static void check_global_proxy(const transfer *move, uint64_t address, uint64_t size) {
+    const kcsim_worker *worker = move->warp->block->worker;
+    kcsim_party party;
+    char text[224];
+    if (!worker->fences || !worker->global_race ||
+        !kcsim_global_race_unfenced(move->warp, address, size, &party))
+        return;
+    kcsim_describe_party(worker->launch, &party, "stores here",
+                         "and no fence.proxy.async for global memory lies between", text,
+                         sizeof text);
+    tell(move, KCSIM_FINDING_PROXY_FENCE, PTX_SPACE_GLOBAL, address, size, text);
+}
+
 static void read_row(transfer *move, uint64_t into, uint64_t address, uint64_t size) {
     kcsim_access access;
     if (!place(move, PTX_SPACE_GLOBAL, address, size, KCSIM_ACCESS_READ, &access)) return;
+    check_global_proxy(move, address, size);
     kcsim_access_race(&access);
     memcpy(move->data + into, kcsim_host(&access, move->lane), size);
     get_marks(move, &access, into, size);
@@ -114,6 +130,7 @@ static void write_row(transfer *move, uint64_t from, uint64_t address, uint64_t 
     if (!place(move, PTX_SPACE_GLOBAL, address, size,
                reduces ? KCSIM_ACCESS_ATOMIC : KCSIM_ACCESS_WRITE, &access))
         return;
+    check_global_proxy(move, address, size);
     kcsim_access_race(&access);
     if (move->trip)
         kcsim_transit_touch(move->warp->block->worker->transit, move->trip, address, size,
@@ -385,6 +402,27 @@ static bool type_fits(const transfer *move) {
            (arithmetic || kind != PTX_KIND_FLOAT);
 }
 
+/* A map in global memory, which this launch may have changed. It is read by a proxy of its own, so
+ * that it is no access like others. */
+static void check_map(const transfer *move, const kcsim_access *access) {
+    const kcsim_worker *worker = move->warp->block->worker;
+    uint64_t address = access->address[move->lane], version = 0;
+    kcsim_party party;
+    char text[224];
+    if (worker->launch->conflicts) kcsim_access_note_conflicts(access);
+    if (!worker->global_race) return;
+    if (!kcsim_global_race_version(move->warp, address, KCSIM_TENSOR_MAP_BYTES, &version, &party)) {
+        kcsim_describe_party(worker->launch, &party, "changes the map here",
+                             "and nothing orders that before this copy", text, sizeof text);
+        tell(move, KCSIM_FINDING_RACE, PTX_SPACE_GLOBAL, address, KCSIM_TENSOR_MAP_BYTES, text);
+        return;
+    }
+    const char *problem = kcsim_map_unfenced(move->warp, address, version);
+    if (problem)
+        tell(move, KCSIM_FINDING_PROXY_FENCE, PTX_SPACE_GLOBAL, address, KCSIM_TENSOR_MAP_BYTES,
+             problem);
+}
+
 static bool read_map(transfer *move) {
     const kcsim_bulk_address *where =
         move->bulk->way == KCSIM_BULK_OUT ? &move->bulk->to : &move->bulk->from;
@@ -414,12 +452,7 @@ static bool read_map(transfer *move) {
         tell(move, KCSIM_FINDING_OUT_OF_BOUNDS, access.space, address, KCSIM_TENSOR_MAP_BYTES,
              problem);
     if (problem) return false;
-    problem = access.space == PTX_SPACE_GLOBAL
-                  ? kcsim_map_unfenced(move->warp->block, access.address[move->lane])
-                  : NULL;
-    if (problem)
-        tell(move, KCSIM_FINDING_PROXY_FENCE, access.space, address, KCSIM_TENSOR_MAP_BYTES,
-             problem);
+    if (access.space == PTX_SPACE_GLOBAL) check_map(move, &access);
     move->type = (ptx_type)reduction_types[move->map.type];
     move->size = kcsim_tensor_map_box_bytes(&move->map) * (move->bulk->four ? 4 : 1);
     for (unsigned i = 0; i < kcsim_bulk_coordinates(move->bulk); i++)

@@ -5,10 +5,13 @@
  *     tensormap.replace.global, fence.proxy.tensormap.release   or   tensormap.cp_fenceproxy
  *     fence.proxy.tensormap.acquire [map]
  *
- * Whose they are is not looked at, and changes by other blocks or by stores are not known. */
+ * The former of these is asked for where the block itself replaced a field, in whichever warp it is.
+ * The latter is by any warp of the block that copies, when it knew of all that was stored to the map,
+ * by whomever and with whatever, and the copy knows of it (CUDA programming guide, "Using TMA to
+ * transfer multi-dimensional arrays": each block that uses a map in global memory acquires it). */
 #include <string.h>
 
-#include "runtime/sim/cuda/access.h"
+#include "runtime/sim/cuda/talk.h"
 #include "runtime/sim/cuda/tensor_map.h"
 
 static void tell(const kcsim_access *access, kcsim_finding_kind kind, const char *text) {
@@ -57,17 +60,48 @@ static uint32_t find_change(const kcsim_block *block, uint64_t address) {
     return KCSIM_MAP_CHANGES;
 }
 
-const char *kcsim_map_unfenced(const kcsim_block *block, uint64_t address) {
+static uint32_t fence_count(const kcsim_block *block) {
+    return block->map_fence_count < KCSIM_MAP_FENCES ? block->map_fence_count : KCSIM_MAP_FENCES;
+}
+
+const char *kcsim_map_unfenced(const kcsim_warp *warp, uint64_t address, uint64_t version) {
+    const kcsim_block *block = warp->block;
     uint32_t number = find_change(block, address);
-    if (number == KCSIM_MAP_CHANGES || block->map_changes[number].acquired) return NULL;
-    return block->map_changes[number].released
-               ? "the map was changed, and no fence.proxy.tensormap acquired it since"
-               : "the map was changed, and no fence.proxy.tensormap released it since";
+    if (number != KCSIM_MAP_CHANGES && !block->map_changes[number].released)
+        return "the map was changed, and no fence.proxy.tensormap released it since";
+    if (!version || block->map_fence_count > KCSIM_MAP_FENCES) return NULL;
+    for (uint32_t i = 0; i < fence_count(block); i++) {
+        const struct kcsim_map_fence *fence = &block->map_fences[i];
+        if (fence->address == address && fence->version == version &&
+            (fence->warp == warp->id || fence->time <= warp->time[fence->warp]))
+            return NULL;
+    }
+    return "the map was changed, and no fence.proxy.tensormap acquired it since";
+}
+
+/* What the warp does not know of the map is not acquired. */
+static void acquire(kcsim_warp *warp, uint64_t address) {
+    kcsim_block *block = warp->block;
+    kcsim_party party;
+    uint64_t version = 0;
+    if (!block->worker->global_race ||
+        !kcsim_global_race_version(warp, address, KCSIM_TENSOR_MAP_BYTES, &version, &party) ||
+        !version)
+        return;
+    struct kcsim_map_fence *fence = NULL;
+    for (uint32_t i = 0; !fence && i < fence_count(block); i++)
+        if (block->map_fences[i].warp == warp->id && block->map_fences[i].address == address)
+            fence = &block->map_fences[i];
+    if (!fence) fence = &block->map_fences[block->map_fence_count++ % KCSIM_MAP_FENCES];
+    *fence = (struct kcsim_map_fence){.address = address,
+                                      .version = version,
+                                      .warp = warp->id,
+                                      .time = warp->time[warp->id]};
 }
 
 void kcsim_do_map_fence(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     kcsim_block *block = warp->block;
-    uint64_t addresses[KCSIM_LANES];
+    uint64_t addresses[KCSIM_LANES], last = 0;
     if (!insn->extend) {
         for (uint32_t i = 0; i < KCSIM_MAP_CHANGES; i++)
             block->map_changes[i].released = true;
@@ -75,9 +109,9 @@ void kcsim_do_map_fence(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask)
     }
     mask = kcsim_access_addresses(warp, insn, insn->a, insn->mode, insn->imm, mask, addresses);
     for (; mask; mask &= mask - 1) {
-        uint32_t number = find_change(block, addresses[__builtin_ctz(mask)]);
-        if (number == KCSIM_MAP_CHANGES) continue;
-        block->map_changes[number].acquired = block->map_changes[number].released;
+        uint64_t address = addresses[__builtin_ctz(mask)];
+        if (address != last) acquire(warp, address);
+        last = address;
     }
 }
 

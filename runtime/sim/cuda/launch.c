@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/talk.h"
 #include "runtime/sim/cuda/transit.h"
 #include "runtime/sim/cuda/wgmma.h"
@@ -153,13 +154,16 @@ static kcsim_status check_limits(kcsim_machine *machine, const kcsim_function *f
 static bool create_worker(kcsim_worker *worker, const kcsim_grid *grid) {
     bool copies = grid->code->copies || grid->code->bulk;
     bool in_transit = copies && (grid->check_race || grid->check_copies);
+    bool fenced = grid->code->bulk && grid->check_proxy;
     memset(worker, 0, sizeof *worker);
     worker->launch = grid;
     worker->executed = calloc(grid->code->insn_count + 1, sizeof *worker->executed);
     worker->near = calloc(grid->code->insn_count + 1, sizeof *worker->near);
-    if ((grid->check_race || in_transit) && grid->code->talks_across_blocks)
+    if ((grid->check_race || in_transit || fenced) && grid->code->talks_across_blocks)
         worker->talk = kcsim_talk_create();
-    if (grid->check_race) worker->global_race = kcsim_global_race_create(&grid->machine->memory);
+    if (grid->check_race || fenced)
+        worker->global_race = kcsim_global_race_create(&grid->machine->memory);
+    if (fenced) worker->fences = kcsim_fences_create(grid->clock_count);
     if (in_transit) worker->transit = kcsim_transit_create(&grid->machine->memory);
     if (worker->talk && grid->by_seed) worker->past = kcsim_past_create();
     worker->costs = calloc(grid->code->insn_count + 1, sizeof *worker->costs);
@@ -178,6 +182,7 @@ static void destroy_worker(kcsim_worker *worker) {
     kcsim_past_destroy(worker->past);
     kcsim_global_race_destroy(worker->global_race);
     kcsim_transit_destroy(worker->transit);
+    kcsim_fences_destroy(worker->fences);
     kcsim_finding_clear(&worker->findings);
     free(worker->conflicts.items);
     free(worker->printed.data);

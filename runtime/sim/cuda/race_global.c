@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/talk.h"
 #include "runtime/sim/cuda/transit.h"
 
@@ -161,21 +162,26 @@ static const mark *find(const kcsim_warp *warp, uint64_t address, const word *at
     return NULL;
 }
 
+static kcsim_party party_of(const kcsim_grid *launch, const mark *past) {
+    uint32_t warps = launch->clock_count / launch->cluster_blocks;
+    uint32_t id = past->key % launch->clock_count;
+    kcsim_party party = {.place = past->place == UINT16_MAX ? UINT32_MAX : past->place};
+    kcsim_block_at(launch, past->key / launch->clock_count, id / warps, party.block);
+    kcsim_thread_at(launch, id % warps * KCSIM_LANES + past->lane, party.thread);
+    return party;
+}
+
 static void tell(kcsim_access *access, uint32_t lanes, const mark *other, bool fixed) {
     const kcsim_grid *launch = access->warp->block->launch;
-    uint32_t warps = access->warp->block->warp_count, id = other->key % launch->clock_count;
-    kcsim_party party = {.place = other->place == UINT16_MAX ? UINT32_MAX : other->place};
+    kcsim_party party = party_of(launch, other);
     char text[224];
-    kcsim_block_at(launch, other->key / launch->clock_count, id / warps, party.block);
-    kcsim_thread_at(launch, id % warps * KCSIM_LANES + other->lane, party.thread);
     bool own = other->key == kcsim_warp_key(access->warp);
     const char *what = other->reads ? "reads this" : "stores here too";
     const char *why = own ? "and no bar.warp.sync lies between" : "and nothing orders the two";
     if (own && !fixed)
         what = other->several ? "and other lanes used it too" : "of this warp used it too";
     if (fixed) why = "and nobody may write what .nc reads";
-    kcsim_describe_party(launch, &party, what, why,
-                         text, sizeof text);
+    kcsim_describe_party(launch, &party, what, why, text, sizeof text);
     kcsim_report report = {.kind = KCSIM_FINDING_RACE,
                            .lanes = lanes,
                            .space = "global",
@@ -233,4 +239,60 @@ void kcsim_global_race_access(kcsim_access *access) {
     if (bad)
         tell(access, access->span.same ? access->mask : bad, &other,
              now.fixed || (other.fixed && !now.reads));
+}
+
+/* ---- questions of copies ---- */
+
+static const word *look_at(const kcsim_global_race *race, uint64_t address) {
+    uint64_t index = (address - race->base) / 4, page = index / PAGE_WORDS;
+    if (page >= race->page_count || !race->pages[page]) return NULL;
+    return &race->pages[page][index % PAGE_WORDS];
+}
+
+/* An ordinary store to some of these words that this warp comes after. */
+static bool was_stored(const kcsim_warp *warp, const mark *past) {
+    uint32_t first = kcsim_warp_key(warp) - warp->id;
+    return past->time && !past->bulk && matters(warp, past, first) &&
+           kcsim_is_ordered(warp, past->key, past->time);
+}
+
+bool kcsim_global_race_unfenced(const kcsim_warp *warp, uint64_t address, uint64_t size,
+                                kcsim_party *party) {
+    const kcsim_global_race *race = warp->block->worker->global_race;
+    uint32_t key = 0, time = 0; /* of a store that is fenced */
+    for (uint64_t at = address / 4 * 4; at < address + size; at += 4) {
+        const word *place = look_at(race, at);
+        const mark *stores[] = {place ? &place->writer : NULL, place ? &place->atomic : NULL};
+        for (int i = 0; place && i < 2; i++) {
+            if ((stores[i]->key == key && stores[i]->time == time) || !was_stored(warp, stores[i]))
+                continue;
+            if (!kcsim_fences_between(warp, stores[i]->key, stores[i]->time)) {
+                *party = party_of(warp->block->launch, stores[i]);
+                return true;
+            }
+            key = stores[i]->key;
+            time = stores[i]->time;
+        }
+    }
+    return false;
+}
+
+bool kcsim_global_race_version(const kcsim_warp *warp, uint64_t address, uint64_t size,
+                               uint64_t *version, kcsim_party *party) {
+    uint32_t first = kcsim_warp_key(warp) - warp->id;
+    *version = 0;
+    for (uint64_t at = address / 4 * 4; at < address + size; at += 4) {
+        const word *place = look_at(warp->block->worker->global_race, at);
+        const mark *stores[] = {place ? &place->writer : NULL, place ? &place->atomic : NULL};
+        for (int i = 0; place && i < 2; i++) {
+            if (!matters(warp, stores[i], first)) continue;
+            if (!kcsim_is_ordered(warp, stores[i]->key, stores[i]->time)) {
+                *party = party_of(warp->block->launch, stores[i]);
+                return false;
+            }
+            *version = (*version ^ (uint64_t)stores[i]->key << 32 ^ stores[i]->time) *
+                           0x9e3779b97f4a7c15u + at;
+        }
+    }
+    return true;
 }

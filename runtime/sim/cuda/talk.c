@@ -134,9 +134,15 @@ static void learn(kcsim_warp *warp, kcsim_known *known) {
     }
 }
 
-bool kcsim_talk_is_ordered(const kcsim_warp *warp, uint32_t key, uint32_t time) {
-    const kcsim_known *known = warp->talker.known;
-    if (warp->block->worker->talk->failed) return true;
+kcsim_known *kcsim_known_use(kcsim_known *known) {
+    return use(known);
+}
+
+void kcsim_known_drop(kcsim_known *known) {
+    drop(known);
+}
+
+bool kcsim_known_has(const kcsim_known *known, uint32_t key, uint32_t time) {
     uint32_t low = 0, high = known ? known->count : 0;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -147,10 +153,14 @@ bool kcsim_talk_is_ordered(const kcsim_warp *warp, uint32_t key, uint32_t time) 
            known->entries[low].time >= time;
 }
 
+bool kcsim_talk_is_ordered(const kcsim_warp *warp, uint32_t key, uint32_t time) {
+    return warp->block->worker->talk->failed || kcsim_known_has(warp->talker.known, key, time);
+}
+
 bool kcsim_is_ordered(const kcsim_warp *warp, uint32_t key, uint32_t time) {
     uint32_t id = key - (kcsim_warp_key(warp) - warp->id);
     if (id < warp->block->launch->clock_count) return id == warp->id || time <= warp->time[id];
-    return kcsim_talk_is_ordered(warp, key, time);
+    return !warp->block->worker->talk || kcsim_talk_is_ordered(warp, key, time);
 }
 
 /* ---- words ---- */

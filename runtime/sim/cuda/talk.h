@@ -18,6 +18,10 @@ typedef enum kcsim_scope { KCSIM_SCOPE_CTA, KCSIM_SCOPE_CLUSTER, KCSIM_SCOPE_GPU
 #define KCSIM_SCOPES 3
 
 typedef struct kcsim_known kcsim_known; /* NULL: nothing */
+/* One more user of it, and one less. */
+kcsim_known *kcsim_known_use(kcsim_known *known);
+void kcsim_known_drop(kcsim_known *known);
+bool kcsim_known_has(const kcsim_known *known, uint32_t key, uint32_t time);
 
 /* A warp's share (exec.h): what it knows; what it knew at its last fence of each scope; what
  * relaxed loads have seen, by how near those were who released it. */
@@ -45,8 +49,7 @@ void kcsim_talk_meet(kcsim_block *block, uint32_t warps);
 void kcsim_talk_share(kcsim_warp *warp);
 /* Whether what another cluster's warp did at `time` comes before what this warp does now. */
 bool kcsim_talk_is_ordered(const kcsim_warp *warp, uint32_t key, uint32_t time);
-
-/* Whether what any warp did at `time` comes before what this warp does now. */
+/* The same of any warp; where clusters do not talk another's counts as ordered. */
 bool kcsim_is_ordered(const kcsim_warp *warp, uint32_t key, uint32_t time);
 
 /* ---- past.c: values that strong loads may still return, under other seeds than 0 ---- */
@@ -71,5 +74,13 @@ void kcsim_global_race_destroy(kcsim_global_race *race);
 /* A cluster begins that does not talk to those before it. */
 void kcsim_global_race_begin(kcsim_global_race *race);
 void kcsim_global_race_access(kcsim_access *access);
+/* For bulk copies, before they are an access: an ordinary store to these bytes that comes before
+ * now, with no proxy fence between. */
+bool kcsim_global_race_unfenced(const kcsim_warp *warp, uint64_t address, uint64_t size,
+                                kcsim_party *party);
+/* For tensor maps: a number that another store to these bytes changes; 0: this launch has stored
+ * nothing there. False when a store is not ordered before now: *party. */
+bool kcsim_global_race_version(const kcsim_warp *warp, uint64_t address, uint64_t size,
+                               uint64_t *version, kcsim_party *party);
 
 #endif

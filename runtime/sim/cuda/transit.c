@@ -300,26 +300,19 @@ void kcsim_transit_touch(kcsim_transit *transit, uint32_t number, uint64_t addre
     }
 }
 
-/* What `key` did at `time` comes before what the warp does now. */
-static bool knows(const kcsim_warp *warp, uint32_t key, uint32_t time) {
-    uint32_t id = key - (kcsim_warp_key(warp) - warp->id);
-    if (id < warp->block->launch->clock_count) return id == warp->id || time <= warp->time[id];
-    return !warp->block->worker->talk || kcsim_talk_is_ordered(warp, key, time);
-}
-
 static bool has_waited(const kcsim_warp *warp, const trip *past, uint32_t lane) {
     bool own = past->key == kcsim_warp_key(warp);
     if (past->handed && (own ? warp->acquired > past->acquired
-                             : knows(warp, past->key, past->handed)))
+                             : kcsim_is_ordered(warp, past->key, past->handed)))
         return true;
-    if (!own) return past->waited && knows(warp, past->key, past->waited);
+    if (!own) return past->waited && kcsim_is_ordered(warp, past->key, past->waited);
     return !past->pending || (past->waited && !(past->pending >> lane & 1));
 }
 
 static bool has_seen(const kcsim_warp *warp, const trip *past) {
     uint32_t count = warp->block->launch->clock_count;
     for (uint32_t w = 0; w < count; w++)
-        if (past->seen[w] && knows(warp, past->key / count * count + w, past->seen[w])) return true;
+        if (past->seen[w] && kcsim_is_ordered(warp, past->key / count * count + w, past->seen[w])) return true;
     return false;
 }
 
@@ -361,7 +354,7 @@ static bool meets(walk *at, uint32_t number, bool writes) {
     if (!number || number == at->over) return false;
     const trip *past = trip_of(at->warp->block->worker->transit, number);
     bool harmless = !past || (past->reduces && at->kind == KCSIM_ACCESS_ATOMIC) ||
-                    !knows(at->warp, past->key, past->issued);
+                    !kcsim_is_ordered(at->warp, past->key, past->issued);
     if (harmless || is_complete(at->warp, past, at->lane)) {
         if (harmless || !past->pending) at->over = number;
         return false;

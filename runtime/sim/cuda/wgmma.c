@@ -241,9 +241,11 @@ void kcsim_wgmma_issue(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
 
 void kcsim_do_proxy_fence(kcsim_warp *warp, const kcsim_insn *insn) {
     kcsim_wgmma *wgmma = warp->block->wgmma;
-    if (ptx_has(insn->source, PTX_GROUP_PROXY) != PTX_M_ASYNC ||
-        ptx_has(insn->source, PTX_GROUP_SPACE) == PTX_M_GLOBAL)
-        return;
+    ptx_modifier space = ptx_has(insn->source, PTX_GROUP_SPACE);
+    if (ptx_has(insn->source, PTX_GROUP_PROXY) != PTX_M_ASYNC) return;
+    if (warp->block->worker->fences && (space == PTX_M_GLOBAL || space == PTX_M_NONE))
+        kcsim_fences_add(warp);
+    if (space == PTX_M_GLOBAL) return;
     if (warp->block->proxy) kcsim_proxy_fence(warp);
     if (wgmma) wgmma->states[warp->index].proxy_fenced = ++wgmma->now;
 }
