@@ -33,12 +33,17 @@ static uint32_t add_registers(ptx_parser *parser, uint32_t count, uint8_t bytes)
     return first;
 }
 
-/* `.reg .b32 %r<5>, %x;` */
+/* `.reg .b32 %r<5>, %x;` or `.reg .v2 .b32 v;` */
 static void parse_registers(ptx_parser *parser) {
     ptx_expect_symbol(parser, '.');
     ptx_token type_name = ptx_expect_name(parser, "a register type");
+    uint32_t vector = ptx_token_is(&type_name, "v2") ? 2 : ptx_token_is(&type_name, "v4") ? 4 : 0;
+    if (vector) {
+        ptx_expect_symbol(parser, '.');
+        type_name = ptx_expect_name(parser, "a register type");
+    }
     ptx_type type = ptx_find_type(type_name.text, type_name.length);
-    if (type == PTX_NO_TYPE || type == PTX_B1)
+    if (type == PTX_NO_TYPE || type == PTX_B1 || (vector && type == PTX_PRED))
         ptx_parser_fail(parser, type_name.line, "unknown register type '.%.*s'",
                         (int)type_name.length, type_name.text);
     uint8_t bits = ptx_types[type].bits;
@@ -56,7 +61,10 @@ static void parse_registers(ptx_parser *parser) {
             name->count = (uint32_t)ptx_expect_integer(parser, "a number of registers", UINT32_MAX);
             ptx_expect_symbol(parser, '>');
         }
-        name->first = add_registers(parser, name->count ? name->count : 1, bytes);
+        uint32_t count = name->count ? name->count : 1;
+        name->vector = vector;
+        if (vector && count < MOST_REGISTERS) count *= vector;
+        name->first = add_registers(parser, count, bytes);
     } while (ptx_accept_symbol(parser, ','));
     ptx_expect_symbol(parser, ';');
 }
@@ -189,6 +197,33 @@ static void set_special(ptx_parser *parser, ptx_operand *operand, const ptx_toke
                         token->text);
 }
 
+/* `v`, all of a vector of registers, or `v.x`. PTX ISA, "Vectors as Operands". */
+static void set_vector(ptx_parser *parser, ptx_operand *operand, const ptx_name *name,
+                       uint32_t first) {
+    static const char names[2][5] = {"xyzw", "rgba"};
+    if (!ptx_peek_symbol(parser, '.') || parser->token.spaced) {
+        ptx_operand *elements = ptx_need(parser, name->vector * sizeof *elements);
+        if (!elements) return;
+        for (uint32_t i = 0; i < name->vector; i++)
+            elements[i] = (ptx_operand){.kind = PTX_OPERAND_REGISTER, .reg = first + i};
+        operand->kind = PTX_OPERAND_VECTOR;
+        operand->elements = elements;
+        operand->element_count = name->vector;
+        return;
+    }
+    ptx_take(parser);
+    ptx_token part = ptx_expect_name(parser, "x, y, z or w");
+    operand->kind = PTX_OPERAND_REGISTER;
+    for (int i = 0; i < 2; i++) {
+        const char *at = part.length == 1 ? strchr(names[i], part.text[0]) : NULL;
+        if (!at || at >= names[i] + name->vector) continue;
+        operand->reg = first + (uint32_t)(at - names[i]);
+        return;
+    }
+    ptx_parser_fail(parser, part.line, "a vector of %u has no '.%.*s'", name->vector,
+                    (int)part.length, part.text);
+}
+
 static void set_name(ptx_parser *parser, ptx_operand *operand, const ptx_token *token) {
     uint32_t reg = 0;
     ptx_name *name = ptx_scope_find(parser->scope, token->text, token->length, &reg);
@@ -202,6 +237,8 @@ static void set_name(ptx_parser *parser, ptx_operand *operand, const ptx_token *
     } else if (!name || name->kind == PTX_NAME_LABEL) {
         operand->kind = PTX_OPERAND_LABEL;
         operand->label = label_of(parser, token);
+    } else if (name->kind == PTX_NAME_REGISTERS && name->vector) {
+        set_vector(parser, operand, name, name->first + (reg - name->first) * name->vector);
     } else if (name->kind == PTX_NAME_REGISTERS) {
         operand->kind = PTX_OPERAND_REGISTER;
         operand->reg = reg;

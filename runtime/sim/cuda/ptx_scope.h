@@ -18,6 +18,7 @@ typedef struct ptx_name {
     ptx_name_kind kind;
     uint32_t first,
         count; /* registers: `%r<5>` is first..first+4, count 5; a single one has count 0 */
+    uint32_t vector; /* `.reg .v2`: each is so many registers, one behind the other; else 0 */
     ptx_variable *variable;
     ptx_label *label;
     ptx_routine *routine;

@@ -36,6 +36,23 @@ static void test_widths(void **state) {
 }
 
 /* The stack of a thread, through generic addresses, at an index that is not constant. */
+/* Registers that are vectors: as a whole, by their parts, of a range. */
+static void test_vector_registers(void **state) {
+    uint64_t out[32];
+    (void)state;
+    lanes(PTX_KERNEL(".reg .v2 .b32 v<3>, one;\n.reg .v4 .b16 q;\nld.global.v2.b32 v2, [%d3];\nmov.b32 one.x, v2.y;\nadd.u32 one.y, v2.x, 1;\n"
+                     "mov.b32 v1.r, one.y;\nmov.b32 v1.g, one.x;\nmov.b32 v0.x, 5;\nst.global.v2.b32 [%d2], v1;\n"), out);
+    for (uint32_t i = 0; i < 32; i++) {
+        uint64_t in = input(i);
+        assert_true(out[i] == ((uint32_t)(in + 1) | in >> 32 << 32));
+    }
+    lanes(PTX_KERNEL(".reg .v4 .b16 q;\nld.global.v4.b16 q, [%d3];\nmov.b16 q.x, q.w;\nst.global.v4.b16 [%d2], {q.a, q.b, q.y, q.x};\n"), out);
+    for (uint32_t i = 0; i < 32; i++) {
+        uint64_t in = input(i);
+        assert_true(out[i] == (in >> 48 | (in >> 32 & 0xffff) << 16 | (in >> 16 & 0xffff) << 32 | in >> 48 << 48));
+    }
+}
+
 static void test_local_memory(void **state) {
     uint64_t out[32];
     (void)state;
@@ -278,6 +295,7 @@ static void test_memory_map(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vector_registers),
         cmocka_unit_test(test_widths),     cmocka_unit_test(test_local_memory), cmocka_unit_test(test_generic_addresses),
         cmocka_unit_test(test_variables),  cmocka_unit_test(test_atomics),      cmocka_unit_test(test_copy_async),
         cmocka_unit_test(test_matrices),   cmocka_unit_test(test_mma),          cmocka_unit_test(test_sectors),

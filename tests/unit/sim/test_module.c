@@ -77,6 +77,9 @@ static void test_instruction_errors(void **state) {
     refuse(BODY("wmma.load.a.sync.aligned.col.m8n8k32.s4 {%r1}, [%d1];"), "not supported");
     refuse(BODY("ld.global.e4m3 %h1, [%d1];"), "PTX has no 'ld.global.e4m3'");
     refuse(BODY("mov.u32 %r1, %tid.w;"), "unknown register");
+    refuse(BODY(".reg .v2 .b32 v;\nmov.b32 %r1, v.z;"), "a vector of 2 has no '.z'");
+    refuse(BODY(".reg .v2 .pred v;"), "unknown register type '.pred'");
+    refuse(BODY(".reg .v2 .b32 v;\nmov.b32 %r1, v;"), "");
     refuse(BODY("{ .reg .b32 inner; }\nmov.b32 inner, 1;"), "'inner' is declared nowhere");
     refuse(BODY("mov.u32 %r1, %envreg3;"), "of the environment registers only those are here by which the blocks of a cooperative grid meet");
     refuse(BODY("tex.2d.v4.f32.f32 {%r1,%r2,%r3,%r4}, [%d1, {%r1,%r2}];"), "unknown instruction 'tex");
