@@ -15,12 +15,25 @@
 
 void kcsim_early_wait(kcsim_warp *warp) {
     const kcsim_grid *launch = warp->block->launch;
+    kcsim_worker *worker = warp->block->worker;
     if (!launch->earlier) return;
+    if (!warp->waited && worker->waiter_count < KCSIM_WAITERS)
+        worker->waiters[worker->waiter_count++] =
+            (struct kcsim_waiter){kcsim_warp_key(warp), warp->time[warp->id]};
     if (!warp->waited) warp->waited = warp->time[warp->id];
     kcsim_earlier_waited(launch->earlier);
 }
 
-/* The warp has waited itself, or knows of one of its cluster that had. */
+/* It knows of a warp of another cluster that had waited: of the first few that did. */
+static bool heard_of_waiter(const kcsim_warp *warp) {
+    const kcsim_worker *worker = warp->block->worker;
+    for (uint32_t i = 0; worker->talk && i < worker->waiter_count; i++)
+        if (kcsim_talk_is_ordered(warp, worker->waiters[i].key, worker->waiters[i].time))
+            return true;
+    return false;
+}
+
+/* The warp has waited itself, or knows of one that had. */
 static bool has_waited(kcsim_warp *warp) {
     const kcsim_cluster *cluster = warp->block->cluster;
     if (warp->waited) return true;
@@ -31,7 +44,9 @@ static bool has_waited(kcsim_warp *warp) {
         warp->waited = warp->time[warp->id];
         return true;
     }
-    return false;
+    if (!heard_of_waiter(warp)) return false;
+    warp->waited = warp->time[warp->id];
+    return true;
 }
 
 static void tell(kcsim_access *access, uint32_t lanes, const kcsim_trace *trace) {

@@ -17,6 +17,7 @@
 #include "runtime/sim/state.h"
 
 #define KCSIM_BARRIERS 16
+#define KCSIM_WAITERS 16u
 #define KCSIM_MAP_CHANGES 8u
 #define KCSIM_MAP_FENCES 64u
 
@@ -189,6 +190,10 @@ typedef struct kcsim_worker {
     uint64_t thread_instructions;
     uint32_t *near; /* by pc: the allocation that the last access hit */
     struct kcsim_talk *talk;               /* talk.h; NULL: blocks do not talk */
+    struct kcsim_waiter { /* early.c: the first warps that waited, by talk.h's key */
+        uint32_t key, time;
+    } waiters[KCSIM_WAITERS];
+    uint32_t waiter_count;
     struct kcsim_global_race *global_race; /* NULL: not looked for */
     struct kcsim_past *past; /* talk.h; NULL: loads return what was stored last */
     struct kcsim_fences *fences;           /* bulk.h; NULL: not looked for */
