@@ -42,15 +42,17 @@ static void tell_outside(const matrix *at) {
     kcsim_report_lanes(at->warp, at->insn, &report);
 }
 
-/* Every byte of some pieces. */
-static bool is_defined(const matrix *at, uint32_t address, uint32_t size) {
-    const uint8_t *marks = at->warp->block->shared_defined + address;
-    uint64_t together = UINT64_MAX;
-    if (!at->warp->block->launch->track) return true;
-    for (uint32_t i = 0; i < size; i += PIECE) {
-        uint64_t parts[2];
-        memcpy(parts, marks + i, sizeof parts);
-        together &= parts[0] & parts[1];
+/* Every byte of these stretches, multiples of 16. */
+static bool is_defined(const matrix *at, const kcsim_stretch *list, uint32_t count) {
+    const kcsim_block *block = at->warp->block;
+    uint64_t together = UINT64_MAX, parts[2];
+    if (!block->launch->track) return true;
+    for (uint32_t n = 0; n < count; n++) {
+        const uint8_t *marks = block->shared_defined + at->start + list[n].at;
+        for (const uint8_t *end = marks + list[n].size; marks < end; marks += sizeof parts) {
+            memcpy(parts, marks, sizeof parts);
+            together &= parts[0] & parts[1];
+        }
     }
     return (together & 0x0101010101010101u) == 0x0101010101010101u;
 }
@@ -78,8 +80,7 @@ static void note_reading(matrix *at, const kcsim_stretch *list, uint32_t count) 
     for (uint32_t i = 0; (block->copies || block->flights) && i < count; i++)
         note_copies(at, at->start + list[i].at, list[i].size);
     kcsim_wgmma_read(at->warp, at->insn, at->start, list, count, at->mask);
-    for (uint32_t i = 0; i < count; i++)
-        at->holes |= !is_defined(at, at->start + list[i].at, list[i].size);
+    at->holes = !is_defined(at, list, count);
 }
 
 /* A matrix that reaches past the end: what is inside is looked at as ever. */
@@ -169,8 +170,8 @@ static void close_matrix(const matrix *at) {
 }
 
 static bool piece_is_defined(const matrix *at, uint32_t number) {
-    return !is_inside(at, number) ||
-           is_defined(at, at->start + at->plan->addresses[number], PIECE);
+    const kcsim_stretch piece = {at->plan->addresses[number], PIECE};
+    return !is_inside(at, number) || is_defined(at, &piece, 1);
 }
 
 /* Rows, a bit each, of which a byte is undefined. */

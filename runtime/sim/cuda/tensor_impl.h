@@ -89,7 +89,8 @@ static void take_halves(const uint16_t *from, uint32_t count, double *out) {
     }                                                                                              \
     break
 
-static void elements(ptx_type element, const void *from, uint32_t count, double *out) {
+static void elements(ptx_type element, const void *restrict from, uint32_t count,
+                     double *restrict out) {
     switch (element) {
     case PTX_F16: take_halves(from, count, out); break;
     case PTX_BF16: EACH(uint16_t, from_bits((uint32_t)bits << 16));
