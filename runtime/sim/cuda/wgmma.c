@@ -13,9 +13,9 @@
 typedef enum register_role { ROLE_NONE, ROLE_SUM, ROLE_SOURCE } register_role;
 
 typedef struct slot_state {
-    uint32_t group;   /* the last to use it */
-    uint32_t written; /* the warp's count of wgmma.fence then, plus 1 */
-    uint8_t role;
+    uint32_t group;        /* the last to use it */
+    uint32_t role : 2;     /* register_role */
+    uint32_t written : 30; /* the warp's count of wgmma.fence then, plus 1 */
 } slot_state;
 
 typedef struct warp_state {
@@ -225,7 +225,7 @@ void kcsim_wgmma_issue(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
         if (!insn->list[i].slot) continue;
         dirty |= is_dirty(state, slot);
         busy |= in_flight(state, slot, role == ROLE_SUM ? ROLE_SOURCE : ROLE_SUM);
-        slot->role = (uint8_t)role;
+        slot->role = role;
         slot->group = state->committed + 1;
     }
     if (dirty || !state->fences)
