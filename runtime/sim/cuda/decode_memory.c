@@ -94,7 +94,8 @@ static void note_strong(kcsim_decoder *decoder, ptx_space space) {
     ptx_modifier semantics = ptx_has(decoder->statement, PTX_GROUP_SEMANTICS);
     bool is_atomic = decoder->insn->kind == KCSIM_DO_ATOMIC;
     bool is_weak = semantics == PTX_M_NONE || semantics == PTX_M_WEAK;
-    bool others = space == PTX_SPACE_SHARED || space == PTX_SPACE_GENERIC || space == PTX_SPACE_GLOBAL;
+    bool others =
+        space == PTX_SPACE_SHARED || space == PTX_SPACE_GENERIC || space == PTX_SPACE_GLOBAL;
     decoder->insn->seen = !is_atomic && !is_weak && others;
     if (space != PTX_SPACE_SHARED) kcsim_note_scope(decoder);
     if (space != PTX_SPACE_SHARED && space != PTX_SPACE_GENERIC) return;

@@ -195,7 +195,7 @@ typedef struct kcsim_worker {
     } waiters[KCSIM_WAITERS];
     uint32_t waiter_count;
     struct kcsim_global_race *global_race; /* NULL: not looked for */
-    struct kcsim_past *past; /* talk.h; NULL: loads return what was stored last */
+    struct kcsim_past *past;               /* talk.h; NULL: loads return what was stored last */
     struct kcsim_fences *fences;           /* bulk.h; NULL: not looked for */
     struct kcsim_transit *transit;         /* transit.h; NULL: nothing is copied, or not looked for */
     struct kcsim_wgmma_plan *plans; /* wgmma.h; NULL: the kernel has none */

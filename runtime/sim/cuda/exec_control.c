@@ -192,8 +192,7 @@ void kcsim_warp_part(kcsim_warp *warp, uint32_t lanes, uint32_t turns) {
 bool kcsim_warp_await(kcsim_warp *warp) {
     if (!warp->parted) return false;
     warp->block->worker->executed[warp->pc]--; /* it is yet to come */
-    add_group(warp, (kcsim_group){
-                        .pc = warp->pc, .mask = warp->mask, .state = KCSIM_GROUP_APART});
+    add_group(warp, (kcsim_group){.pc = warp->pc, .mask = warp->mask, .state = KCSIM_GROUP_APART});
     warp->mask = 0;
     kcsim_warp_choose(warp);
     return true;

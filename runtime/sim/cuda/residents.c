@@ -123,8 +123,7 @@ static resident *pick(resident_set *set) {
 static bool run_by_seed(resident_set *set) {
     for (;;) {
         resident *place = pick(set);
-        bool wanted =
-            !place || set->running < set->crowd || kcsim_random(&set->random) % FEW == 0;
+        bool wanted = !place || set->running < set->crowd || kcsim_random(&set->random) % FEW == 0;
         if (wanted && can_start(set)) {
             if (!start_next(set)) return false;
         } else if (place) {
@@ -154,8 +153,8 @@ void kcsim_run_talking(kcsim_worker *worker, const kcsim_grid *grid, uint32_t re
     plan(&set, grid);
     set.items = calloc(residents, sizeof *set.items);
     set.waiting = calloc(set.window, sizeof *set.waiting);
-    worker->failed = !set.items || !set.waiting ||
-                     !(grid->by_seed ? run_by_seed(&set) : run_in_order(&set));
+    worker->failed =
+        !set.items || !set.waiting || !(grid->by_seed ? run_by_seed(&set) : run_in_order(&set));
     for (uint32_t i = 0; i < set.used; i++)
         if (set.items[i].created) kcsim_cluster_destroy(&set.items[i].cluster);
     free(set.items);
