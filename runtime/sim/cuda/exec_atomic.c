@@ -75,7 +75,7 @@ uint64_t kcsim_atomic_combine(ptx_modifier op, ptx_type type, uint64_t old, uint
 typedef struct element {
     kcsim_ref value, result;
     uint32_t offset; /* in memory */
-    uint8_t results[512];
+    _Alignas(16) uint8_t results[512];
     uint32_t defined; /* the old values */
 } element;
 
