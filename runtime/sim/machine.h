@@ -183,7 +183,7 @@ typedef struct kcsim_launch_config {
     bool big_clusters; /* the function attribute NON_PORTABLE_CLUSTER_SIZE_ALLOWED: up to 16 blocks
                         */
     bool cooperative;  /* all blocks are resident at once, or KCSIM_LAUNCH_LIMIT; grid barriers */
-    uint64_t after;    /* the launch whose end it need not wait for, by kcsim_launch_number; 0: none.
+    uint64_t after;    /* the launch whose end it need not wait for (kcsim_launch_number); 0: none.
                           It runs behind that all the same; what it uses of that launch's before it
                           waits (griddepcontrol.wait) is a finding. */
 } kcsim_launch_config;

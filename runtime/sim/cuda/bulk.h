@@ -1,4 +1,5 @@
-/* Bulk copies, and asynchronous stores: what their decoder and their executor share, and what the checks remember of them.
+/* Bulk copies, and asynchronous stores: what their decoder and their executor share, and what the
+ * checks remember of them.
  *
  * A bulk copy is made when it is issued; what is late is the permission to touch its bytes:
  *

@@ -170,7 +170,7 @@ static bool decode_operands(kcsim_decoder *decoder, kcsim_bulk *bulk) {
     return !rest.left || kcsim_decode_fail(decoder, "an operand too many");
 }
 
-/* PTX ISA, "st.async", "red.async": of sm_90; the forms that store to global memory are sm_100's. */
+/* PTX ISA, "st.async", "red.async": of sm_90; those that store to global memory are sm_100's. */
 static bool send_exists(const ptx_statement *statement) {
     ptx_modifier order = ptx_has(statement, PTX_GROUP_SEMANTICS),
                  op = ptx_has(statement, PTX_GROUP_ATOMIC);

@@ -118,8 +118,8 @@ void driver_capture_forget(CUstream stream) {
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-/* A kernel may begin before the one right in front of it in the stream ends, or before the one whose
- * programmatic event the stream waits for. */
+/* A kernel may begin before the one right in front of it in the stream ends, or before the one
+ * whose programmatic event the stream waits for. */
 static CUresult run_now(CUstream stream, const driver_op *op) {
     driver_op now = *op;
     bool kernel = op->type == CU_GRAPH_NODE_TYPE_KERNEL;

@@ -229,7 +229,8 @@ static CUresult record(CUstream stream, const launch_events *events, CUstream ha
     CUresult result = CUDA_SUCCESS;
     uint64_t launch = stream->last_launch;
     if (events->programmatic != NULL) result = cuEventRecord(events->programmatic, handle);
-    if (result == CUDA_SUCCESS && events->programmatic != NULL) events->programmatic->early = launch;
+    if (result == CUDA_SUCCESS && events->programmatic != NULL)
+        events->programmatic->early = launch;
     if (result == CUDA_SUCCESS && events->completion != NULL)
         result = cuEventRecord(events->completion, handle);
     stream->last_launch = launch;

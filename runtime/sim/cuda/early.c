@@ -8,7 +8,7 @@
  *     k:       ld x: a race              griddepcontrol.wait - bar.sync: all threads may use x
  *
  * The launch runs behind its predecessor; what that one did is compared with what this one does
- * until it has waited. Where the predecessor did not wait for its own, that one is still running. */
+ * until it has waited. Where the predecessor did not wait for its own, that one may still run. */
 #include <stdio.h>
 
 #include "runtime/sim/cuda/talk.h"
