@@ -425,13 +425,11 @@ static void find_bulk_copies(kcsim_access *access, uint32_t lanes) {
     uint32_t early = 0, over = 0, reader = 0;
     uint64_t at = 0;
     char text[112];
-    /* One reduction may follow another; what it does to a copy on its way is not looked at. */
     bool reduces = access->insn->kind == KCSIM_DO_BULK && access->kind == KCSIM_ACCESS_ATOMIC;
     EACH_LANE(lane, lanes) {
         uint64_t address = access->address[lane];
         uint32_t thread = 0;
-        if (!reduces &&
-            kcsim_flights_look(home->flights, access->warp, address, access->size, &at))
+        if (kcsim_flights_look(home->flights, access->warp, address, access->size, reduces, &at))
             early |= 1u << lane;
         else if (access->kind != KCSIM_ACCESS_READ &&
                  kcsim_copies_look(home->leaving, access->warp, address, access->size, &thread)) {

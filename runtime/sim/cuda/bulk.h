@@ -54,16 +54,17 @@ static inline uint32_t kcsim_bulk_coordinates(const kcsim_bulk *bulk) {
 kcsim_flights *kcsim_flights_create(uint64_t shared_bytes, uint32_t clock_count);
 void kcsim_flights_destroy(kcsim_flights *flights);
 void kcsim_flights_reset(kcsim_flights *flights);
-/* Bytes come to [address, address + size); the mbarrier at `at` is told, in `phase`. False: the
- * host has no memory. */
+/* Bytes come to [address, address + size), or are reduced there; the mbarrier at `at` is told, in
+ * `phase`. False: the host has no memory. */
 bool kcsim_flights_begin(kcsim_flights *flights, uint64_t at, uint32_t phase, uint64_t address,
-                         uint64_t size);
+                         uint64_t size, bool reduces);
 /* A warp has seen that all phases before `phase` are complete. */
 void kcsim_flights_observed(kcsim_flights *flights, const kcsim_warp *warp, uint64_t at,
                             uint32_t phase);
-/* Some of these bytes are on their way, as far as `warp` knows; *at is the mbarrier. */
+/* Some of these bytes are on their way, as far as `warp` knows; *at is the mbarrier. `reduces`: the
+ * question is a reduction's, which may go over others. */
 bool kcsim_flights_look(const kcsim_flights *flights, const kcsim_warp *warp, uint64_t address,
-                        uint64_t size, uint64_t *at);
+                        uint64_t size, bool reduces, uint64_t *at);
 
 /* The block's last thread exits: do copies still read its shared memory? */
 void kcsim_bulk_leave(kcsim_warp *warp, uint32_t mask);

@@ -214,7 +214,8 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
     } else {
         result = legacy_locked(stream, true);
         stream->last_launch = 0;
-        stream->early = event->early;
+        if (event->object.context->device == stream->object.context->device)
+            stream->early = event->early;
     }
     bool record = capture == NULL && stream->capture != NULL && external;
     driver_unlock();

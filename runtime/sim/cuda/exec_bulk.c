@@ -347,7 +347,8 @@ static void land(transfer *move, uint64_t to, uint64_t mbarrier) {
     if (home->visits && home != move->warp->block)
         home->visits[move->warp->id].address = address; /* not the mbarrier's */
     if (home->flights &&
-        !kcsim_flights_begin(home->flights, object->at, object->phase, address, move->size))
+        !kcsim_flights_begin(home->flights, object->at, object->phase, address, move->size,
+                             reduces))
         move->warp->block->worker->failed = true;
     if (home->departures && move->bulk->way == KCSIM_BULK_IN)
         move->trip = kcsim_transit_landing(move->warp, move->lane, home, object->at, object->phase,

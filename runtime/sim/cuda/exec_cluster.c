@@ -269,7 +269,8 @@ static bool was_awaited(const kcsim_block *block, const kcsim_visit *visit) {
     uint64_t at;
     if (visit->insn->kind != KCSIM_DO_BULK) return false;
     for (uint32_t w = 0; block->flights && w < block->warp_count; w++)
-        if (!kcsim_flights_look(block->flights, &block->warps[w], visit->address, 1, &at))
+        if (!kcsim_flights_look(block->flights, &block->warps[w], visit->address, 1, false,
+                                &at))
             return true;
     return !block->flights;
 }

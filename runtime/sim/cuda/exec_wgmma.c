@@ -64,7 +64,7 @@ static void note_copies(matrix *at, uint32_t address, uint32_t size) {
     if (block->copies && kcsim_copies_look(block->copies, at->warp, address, size, &thread) !=
                              KCSIM_COPY_DONE && !at->copied++)
         at->copied_at = address;
-    if (block->flights && kcsim_flights_look(block->flights, at->warp, address, size, &mbarrier) &&
+    if (block->flights && kcsim_flights_look(block->flights, at->warp, address, size, false, &mbarrier) &&
         !at->copied++)
         at->copied_at = address;
 }

@@ -4,6 +4,7 @@
 #include "runtime/sim/cuda/bulk.h"
 
 #define REMEMBERED 16u
+#define REDUCES 0x80000000u /* a reduction, over which others may go */
 
 /* An mbarrier that copies have been announced to. */
 typedef struct landing {
@@ -14,7 +15,7 @@ typedef struct landing {
 
 struct kcsim_flights {
     uint64_t count;
-    uint64_t *words; /* 0, or (landing + 1) << 32 | phase */
+    uint64_t *words; /* 0, or (landing + 1) << 32 | phase, with REDUCES */
     landing *landings;
     uint32_t landing_count, capacity, clock_count;
 };
@@ -77,11 +78,12 @@ static void begin_anew(kcsim_flights *flights, landing *place, uint32_t phase) {
 }
 
 bool kcsim_flights_begin(kcsim_flights *flights, uint64_t at, uint32_t phase, uint64_t address,
-                         uint64_t size) {
+                         uint64_t size, bool reduces) {
     landing *place = find_or_add(flights, at);
     if (!place) return false;
     begin_anew(flights, place, phase);
     uint64_t word = (uint64_t)(place - flights->landings + 1) << 32 | phase;
+    if (reduces) word |= REDUCES;
     for (uint64_t i = address / 4; i < (address + size + 3) / 4 && i < flights->count; i++)
         flights->words[i] = word;
     return true;
@@ -100,7 +102,7 @@ void kcsim_flights_observed(kcsim_flights *flights, const kcsim_warp *warp, uint
 /* The warp has waited itself, or knows of one that had. */
 static bool has_landed(const kcsim_flights *flights, const kcsim_warp *warp, uint64_t word) {
     const landing *place = &flights->landings[(word >> 32) - 1];
-    uint32_t phase = (uint32_t)word + 1;
+    uint32_t phase = ((uint32_t)word & ~REDUCES) + 1;
     if (place->seen[warp->id] >= phase) return true;
     for (uint32_t w = 0; w < flights->clock_count; w++) {
         if (place->seen[w] < phase) continue;
@@ -111,12 +113,12 @@ static bool has_landed(const kcsim_flights *flights, const kcsim_warp *warp, uin
 }
 
 bool kcsim_flights_look(const kcsim_flights *flights, const kcsim_warp *warp, uint64_t address,
-                        uint64_t size, uint64_t *at) {
+                        uint64_t size, bool reduces, uint64_t *at) {
     uint64_t known = 0;
     if (!flights->landing_count) return false;
     for (uint64_t i = address / 4; i < (address + size + 3) / 4 && i < flights->count; i++) {
         uint64_t word = flights->words[i];
-        if (word == known || word == 0) continue;
+        if (word == known || word == 0 || (reduces && word & REDUCES)) continue;
         if (!has_landed(flights, warp, word)) {
             *at = flights->landings[(word >> 32) - 1].at;
             return true;
