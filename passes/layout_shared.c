@@ -50,6 +50,28 @@ static kc_value *through_shared(kc_layouts *l, kc_builder *b, kc_value *v, const
     return loaded;
 }
 
+// What a conversion inside a warp takes: one for each register and each source register that some thread wants for it.
+static int64_t shuffles(const kc_layout *from, const kc_layout *to) {
+    kc_linear source = kc_layout_source(from, to);
+    uint32_t registers = (UINT32_C(1) << from->bits[KC_LAYOUT_REGISTER]) - 1, basis[32];
+    int n = 0;
+    for (int i = to->bits[KC_LAYOUT_REGISTER]; i < source.ins; i++) {
+        uint32_t v = source.column[i] & registers;
+        for (int j = 0; j < n; j++)
+            if ((v ^ basis[j]) < v) v ^= basis[j];
+        if (v) basis[n++] = v;
+    }
+    return (int64_t)kc_layout_count(to, KC_LAYOUT_REGISTER) << n;
+}
+
+// A shuffle is a word for each lane, as is a word that is written to shared memory, and one that is read; a conversion
+// through it is that and two barriers.
+static bool is_shuffled(const kc_value *v, const kc_layout *to) {
+    enum { BARRIERS = 64 };
+    int64_t words = (int64_t)kc_layout_count(to, KC_LAYOUT_REGISTER) * kc_dtype_unit(v->type.elem) / 4;
+    return shuffles(v->type.layout, to) <= 2 * words + BARRIERS;
+}
+
 kc_value *kc_layouts_convert(kc_layouts *l, kc_builder *b, kc_value *v, const kc_layout *to) {
     const kc_layout *wanted = kc_layouts_intern(l, to);
     if (v->type.layout == wanted) return v;
@@ -57,7 +79,7 @@ kc_value *kc_layouts_convert(kc_layouts *l, kc_builder *b, kc_value *v, const kc
     if (kind == KC_CONVERT_NEVER || kind == KC_CONVERT_CLUSTER)
         kc_bug("a tile cannot be converted between its layouts");
     kc_value *made;
-    if (kind == KC_CONVERT_SHARED) {
+    if (kind == KC_CONVERT_SHARED || (kind == KC_CONVERT_SHUFFLE && !is_shuffled(v, wanted))) {
         made = through_shared(l, b, v, wanted);
     } else {
         kc_type type = v->type;
