@@ -142,6 +142,13 @@ kc_block *kc_op_add_body(kc_module *module, kc_op *op) {
     return op->body;
 }
 
+void kc_block_drop_args(kc_block *block) {
+    for (int i = 0; i < block->n_args; i++)
+        if (!kc_value_unused(block->args[i]))
+            kc_bug("argument %s of a block is used", block->args[i]->name);
+    block->n_args = 0;
+}
+
 kc_value *kc_block_add_arg(kc_module *module, kc_block *block, kc_type type, const char *name) {
     if (block->n_args == block->args_capacity) {
         int capacity = block->args_capacity ? 2 * block->args_capacity : 4;

@@ -39,11 +39,7 @@ static const kc_expr *copy_expr(const kc_expr_pool *from, kc_expr_pool *to, cons
 }
 
 static kc_type copy_type(kc_clone *clone, const kc_type *type) {
-    kc_type copy = *type;
-    for (int i = 0; type->kind == KC_TYPE_TENSOR && i < type->rank; i++) {
-        copy.shape[i] = copy_expr(clone->from, clone->to, type->shape[i]);
-        copy.strides[i] = copy_expr(clone->from, clone->to, type->strides[i]);
-    }
+    kc_type copy = kc_type_import(clone->to, clone->from, type);
     if (type->layout) copy.layout = kc_module_layout(clone->module, type->layout);
     return copy;
 }

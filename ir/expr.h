@@ -87,6 +87,7 @@ const kc_expr *kc_expr_cdiv(kc_expr_pool *, const kc_expr *, const kc_expr *);
 // The same expression with symbol `index` replaced.
 const kc_expr *kc_expr_substitute(kc_expr_pool *, const kc_expr *, int index, const kc_expr *by);
 // A copy in another pool, symbols by name; a symbol new to `to` brings its facts.
+// A symbol of which `to` knows more, so much that it has one value, is imported as that value.
 const kc_expr *kc_expr_import(kc_expr_pool *to, const kc_expr_pool *from, const kc_expr *);
 
 bool kc_expr_is_const(const kc_expr *, int64_t *value /* may be NULL */);

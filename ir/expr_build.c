@@ -36,6 +36,13 @@ const kc_expr *kc_expr_binary(kc_expr_pool *pool, kc_expr_kind kind, const kc_ex
     return NULL;
 }
 
+// Whether the pool's facts leave the symbol one value that those it comes from do not.
+static bool is_fixed_here(const kc_expr_pool *pool, int index, kc_expr_facts from, int64_t *value) {
+    kc_expr_facts facts = kc_expr_get_facts(pool, index);
+    *value = facts.min;
+    return facts.min == facts.max && from.min != from.max;
+}
+
 // Builds e again in `pool`: symbols through `from` by name (NULL: the same pool), and one replaced
 // by `by`.
 static const kc_expr *rebuild(kc_expr_pool *pool, const kc_expr_pool *from, const kc_expr *e,
@@ -48,6 +55,8 @@ static const kc_expr *rebuild(kc_expr_pool *pool, const kc_expr_pool *from, cons
         bool known = kc_expr_find_symbol(pool, s->name, strlen(s->name)) >= 0;
         int at = kc_expr_symbol_index(pool, s->name, strlen(s->name));
         if (!known && at >= 0) kc_expr_set_facts(pool, at, s->facts);
+        int64_t value;
+        if (known && is_fixed_here(pool, at, s->facts, &value)) return kc_expr_const(pool, value);
         return kc_expr_symbol_node(pool, at);
     }
     const kc_expr *a = rebuild(pool, from, e->a, index, by);

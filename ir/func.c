@@ -90,6 +90,15 @@ bool kc_output_is_inout(const kc_output *output) {
     return output->alias && !strcmp(output->alias, output->name);
 }
 
+bool kc_variant_computes(const kc_op *variant) {
+    const kc_op *last = variant->body->last;
+    return last && last->code == KC_OP_RETURN && last->n_operands > 0;
+}
+
+bool kc_op_is_isolated(const kc_op *op) {
+    return kc_op_has(op, KC_ISOLATED) || (op->code == KC_OP_VARIANT && op->body->n_args > 0);
+}
+
 int kc_func_inouts(const kc_op *func) {
     const kc_func_op *record = kc_func_record(func);
     int n = 0;

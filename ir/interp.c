@@ -131,21 +131,24 @@ static void store(const kc_interp_value *v, const kc_interp_array *array, double
 
 // ---- one call -----------------------------------------------------------------------------------
 
-static void run(kc_interp *m, kc_interp_call *call) {
-    const kc_op *func = m->func;
-    kc_interp_value **results = kc_interp_alloc(m, func, call->n_outputs + 1, sizeof *results);
-    kc_interp_bind(m, &(kc_interp_arguments){call->inputs, call->outputs, call->n_inputs,
-                                             call->n_outputs, call->symbols, call->n_symbols});
+void kc_interp_scope(kc_interp *m, const kc_op *scope, const kc_interp_call *call) {
+    kc_interp_value **results = kc_interp_alloc(m, scope, call->n_outputs + 1, sizeof *results);
     for (int i = 0; i < call->n_inputs; i++)
-        kc_interp_set(m, func->body->args[i], kc_interp_load(m, m->func, &call->inputs[i]));
-    kc_interp_block(m, func->body, call->n_outputs, results);
+        kc_interp_set(m, scope->body->args[i], kc_interp_load(m, scope, &call->inputs[i]));
+    kc_interp_block(m, scope->body, call->n_outputs, results);
     for (int i = 0; i < call->n_outputs; i++)
         if (results[i]->n !=
-            kc_interp_elements(m, func, call->outputs[i].rank, call->outputs[i].shape))
-            kc_interp_fail(m, func, "output %d has not the shape that is computed", i);
+            kc_interp_elements(m, scope, call->outputs[i].rank, call->outputs[i].shape))
+            kc_interp_fail(m, scope, "output %d has not the shape that is computed", i);
     for (int i = 0; i < call->n_outputs; i++)
         store(results[i], &call->outputs[i], call->values ? call->values[i] : NULL,
               call->bounds ? call->bounds[i] : NULL);
+}
+
+static void run(kc_interp *m, kc_interp_call *call) {
+    kc_interp_bind(m, &(kc_interp_arguments){call->inputs, call->outputs, call->n_inputs,
+                                             call->n_outputs, call->symbols, call->n_symbols});
+    kc_interp_scope(m, m->func, call);
     call->clamped = m->clamped;
 }
 

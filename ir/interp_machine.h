@@ -83,6 +83,8 @@ static inline kc_integer kc_interp_integer(const kc_interp_value *v, int64_t i) 
 
 // ---- blocks (interp.c): runs the ops; results[] are what its terminator gives, with a hold each
 void kc_interp_block(kc_interp *, const kc_block *, int n_results, kc_interp_value **results);
+// The body of a function or variant whose symbols are bound, from the call's inputs to its outputs.
+void kc_interp_scope(kc_interp *, const kc_op *scope, const kc_interp_call *);
 
 // ---- arguments (interp_arguments.c) -------------------------------------------------------------
 typedef struct {

@@ -233,6 +233,7 @@ int kc_op_attr_keys(kc_opcode, kc_attr_key keys[KC_MAX_ATTRS]);
 // ---- types: construction and questions -------------------------------------------------------------------------
 
 kc_type kc_type_tensor(kc_dtype, int rank, const kc_expr *const *shape);
+kc_type kc_type_import(kc_expr_pool *to, const kc_expr_pool *from, const kc_type *);
 kc_type kc_type_tile(kc_dtype, int rank, const int64_t *extents);
 kc_type kc_type_scalar(kc_dtype); // rank-0 tile
 kc_type kc_type_shared(kc_dtype, int rank, const int64_t *extents);
@@ -311,6 +312,7 @@ const kc_expr *kc_attr_expr(const kc_op *, kc_attr_key);                    // N
 
 kc_block *kc_op_add_body(kc_module *, kc_op *);
 kc_value *kc_block_add_arg(kc_module *, kc_block *, kc_type, const char *name);
+void kc_block_drop_args(kc_block *); // nothing may use them
 void kc_op_set_operand(kc_op *, int index, kc_value *);
 void kc_op_add_operand(kc_module *, kc_op *, kc_value *); // at the end, growing the last segment
 void kc_value_replace(kc_value *old, kc_value *by);        // every use
@@ -366,6 +368,10 @@ const char *kc_constant_hash(const kc_value *); // of an argument of a function 
 void kc_module_add_constant(kc_module *, const kc_constant *);           // where its content is not there yet
 const kc_constant *kc_module_find_constant(const kc_module *, const char *sha256); // NULL: it is not there
 bool kc_output_is_inout(const kc_output *);
+// Whether a variant is in tensor form: its body computes the function. Else its body is the steps that `plan` made of it.
+bool kc_variant_computes(const kc_op *variant);
+// Whether its region sees only its own arguments: that of a variant in tensor form does.
+bool kc_op_is_isolated(const kc_op *);
 int kc_func_inouts(const kc_op *func);
 int kc_func_arg_count(const kc_op *func);
 kc_func_arg kc_func_arg_at(const kc_op *func, int i);

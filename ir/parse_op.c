@@ -310,13 +310,12 @@ static bool parse_block(kc_parser *p, kc_block *block) {
 }
 
 bool kc_parse_body(kc_parser *p, kc_op *op, kc_parse_scope *outer) {
-    kc_parse_scope *scope = p->scope;
-    if (scope == outer) { // a function has made its scope already, with its arguments in it
-        scope = kc_parse_scope_create(p, outer, kc_op_has(op, KC_ISOLATED));
-        p->scope = scope;
-    }
+    bool good = kc_parse_expect(p, '{');
+    bool isolated = kc_op_has(op, KC_ISOLATED) || (op->code == KC_OP_VARIANT && kc_token_is(&p->token, '^'));
+    if (p->scope == outer) // a function has made its scope already, with its arguments in it
+        p->scope = kc_parse_scope_create(p, outer, isolated);
     kc_block *body = op->body ? op->body : kc_op_add_body(p->module, op);
-    bool good = kc_parse_expect(p, '{') && parse_args(p, body) && parse_block(p, body);
+    good = good && parse_args(p, body) && parse_block(p, body);
     p->scope = outer;
     return good;
 }

@@ -319,9 +319,10 @@ static void print_op(printer *p, const kc_op *op, int indent) {
         fputc('\n', p->out);
         return;
     }
-    if (kc_op_has(op, KC_ISOLATED)) enter_scope(p);
+    bool isolated = kc_op_is_isolated(op);
+    if (isolated) enter_scope(p);
     print_body(p, op, indent);
-    if (kc_op_has(op, KC_ISOLATED)) leave_scope(p);
+    if (isolated) leave_scope(p);
 }
 
 // ---- layouts: numbered in order of appearance

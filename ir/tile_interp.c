@@ -242,6 +242,14 @@ static void run_kernel(planner *p, const kc_op *kernel) {
 static void run_variant(planner *p, const kc_op *variant) {
     kc_interp *m = p->m;
     enter_pool(m, variant->pool);
+    if (kc_variant_computes(variant)) {
+        const kc_tile_call *call = p->call;
+        kc_interp_scope(m, variant, &(kc_interp_call){.inputs = call->inputs,
+                                                      .outputs = call->outputs,
+                                                      .n_inputs = call->n_inputs,
+                                                      .n_outputs = call->n_outputs});
+        return;
+    }
     const kc_expr *bytes = kc_attr_expr(variant, KC_ATTR_WORKSPACE);
     p->workspace_bytes = bytes ? kc_interp_eval(m, variant, bytes) : 0;
     if (p->workspace_bytes < 0)

@@ -1,8 +1,9 @@
 // The tile interpreter: runs the kernels of a planned function, so that a pass can be checked by
 // executing its input and its output.
 //
-// It takes modules from `plan` on: variants whose kernels are in tensor form, in tile form, or have
-// layouts. Arithmetic is that of the machine: every op rounds to its type, functions are those of
+// It takes modules from `variants` on. A variant in tensor form is run as the reference interpreter
+// runs functions; from `plan` on its kernels are in tensor form, in tile form, or have layouts. Their
+// arithmetic is that of the machine: every op rounds to its type, functions are those of
 // double, rounded. A tile is a plain array: layouts do not decide where elements are, but what
 // needs them to be right is watched:
 //

@@ -13,6 +13,15 @@ kc_type kc_type_tensor(kc_dtype elem, int rank, const kc_expr *const *shape) {
     return type;
 }
 
+kc_type kc_type_import(kc_expr_pool *to, const kc_expr_pool *from, const kc_type *type) {
+    kc_type copy = *type;
+    for (int i = 0; from != to && type->kind == KC_TYPE_TENSOR && i < type->rank; i++) {
+        if (type->shape[i]) copy.shape[i] = kc_expr_import(to, from, type->shape[i]);
+        if (type->strides[i]) copy.strides[i] = kc_expr_import(to, from, type->strides[i]);
+    }
+    return copy;
+}
+
 kc_type kc_type_tile(kc_dtype elem, int rank, const int64_t *extents) {
     kc_type type = make(KC_TYPE_TILE, elem, rank);
     for (int i = 0; i < rank; i++)

@@ -352,7 +352,7 @@ static void check_block(kc_checker *c, const kc_block *block);
 
 static void check_region(kc_checker *c, const kc_op *op) {
     // A reduction's combiner is called by code that knows nothing of what surrounds the reduction.
-    bool isolated = kc_op_has(op, KC_ISOLATED) || kc_op_has(op, KC_REDUCTION);
+    bool isolated = kc_op_is_isolated(op) || kc_op_has(op, KC_REDUCTION);
     kc_check_scope scope = {c->scope, kc_map_create(c->scratch), isolated};
     kc_checker outer = *c;
     c->scope = &scope;

@@ -4,11 +4,7 @@
 const kc_type *kc_check_type(kc_checker *c, const kc_type *type, const kc_expr_pool *from) {
     if (from == c->pool || !from || !c->pool || type->kind != KC_TYPE_TENSOR) return type;
     kc_type *here = KC_NEW(c->scratch, kc_type);
-    *here = *type;
-    for (int i = 0; i < type->rank; i++) {
-        if (type->shape[i]) here->shape[i] = kc_expr_import(c->pool, from, type->shape[i]);
-        if (type->strides[i]) here->strides[i] = kc_expr_import(c->pool, from, type->strides[i]);
-    }
+    *here = kc_type_import(c->pool, from, type);
     return here;
 }
 
@@ -60,7 +56,8 @@ bool kc_check_axes(kc_checker *c, const kc_op *op, int rank, bool reduced[KC_MAX
 
 bool kc_check_kind(kc_checker *c, const kc_op *op, const kc_type *type, kc_type_kind kind,
                    const char *what) {
-    static const char *const names[] = {"nothing", "a tensor", "a tile", "a shared buffer", "a token"};
+    static const char *const names[] = {"nothing", "a tensor", "a tile", "a shared buffer",
+                                        "a token"};
     if (type->kind != kind)
         kc_check_fail(c, op, "%s is %s, expected %s", what, names[type->kind], names[kind]);
     return type->kind == kind;

@@ -28,11 +28,20 @@ static bool same_value_type(kc_expr_pool *pool, const kc_type *a, const kc_type 
     return a->elem == b->elem && kc_type_same_shape(pool, a, b);
 }
 
-static void check_return(kc_checker *c, const kc_op *func, int n, const kc_output *outputs) {
-    const kc_op *last = kc_check_terminator(func);
-    if (has_variants(func) && (!last || !last->n_operands)) return;
+// The function's type as a body sees it that may have a pool, and facts, of its own.
+static bool has_type_of(const kc_checker *c, const kc_op *op, const kc_value *value,
+                        const kc_type *of_function) {
+    kc_type type = kc_type_import(op->pool, c->func->pool, of_function);
+    return same_value_type(op->pool, &value->type, &type);
+}
+
+// The body of a function, or of a variant that computes it.
+static void check_return(kc_checker *c, const kc_op *op) {
+    const kc_output *outputs;
+    int n = kc_func_outputs(c->func, &outputs);
+    const kc_op *last = kc_check_terminator(op);
     if (!last || last->code != KC_OP_RETURN) {
-        kc_check_fail(c, func, "its body does not end in return");
+        kc_check_fail(c, op, "its body does not end in return");
         return;
     }
     if (last->n_operands != n) {
@@ -40,7 +49,7 @@ static void check_return(kc_checker *c, const kc_op *func, int n, const kc_outpu
         return;
     }
     for (int i = 0; i < n; i++)
-        if (!same_value_type(func->pool, kc_check_operand(c, last, i), &outputs[i].type))
+        if (!has_type_of(c, op, last->operands[i].value, &outputs[i].type))
             kc_check_fail(c, last, "value %d has not the type of output '%s'", i, outputs[i].name);
 }
 
@@ -110,13 +119,14 @@ static void check_func(kc_checker *c, const kc_op *func) {
     }
     for (int i = 0; i < n; i++)
         check_output(c, func, &outputs[i], i);
-    check_return(c, func, n, outputs);
+    const kc_op *last = kc_check_terminator(func);
+    if (!has_variants(func) || (last && last->n_operands)) check_return(c, func);
 }
 
 static void check_return_place(kc_checker *c, const kc_op *op) {
     const kc_op *parent = kc_op_parent(op);
-    if (parent->code == KC_OP_FUNC) return; // checked with it
-    if ((parent->code != KC_OP_KERNEL && parent->code != KC_OP_VARIANT) || op->n_operands)
+    if (parent->code == KC_OP_FUNC || parent->code == KC_OP_VARIANT) return; // checked with it
+    if (parent->code != KC_OP_KERNEL || op->n_operands)
         kc_check_fail(c, op, "it ends functions; this region ends in yield");
 }
 
@@ -125,8 +135,9 @@ static void check_yield_place(kc_checker *c, const kc_op *op) {
 }
 
 static void check_schedule(kc_checker *c, const kc_op *op) {
-    if (kc_op_parent(op)->code != KC_OP_FUNC)
-        kc_check_fail(c, op, "a schedule stands in a function's body");
+    kc_opcode parent = kc_op_parent(op)->code;
+    if (parent != KC_OP_FUNC && parent != KC_OP_VARIANT)
+        kc_check_fail(c, op, "a schedule stands in the body of a function or variant");
 }
 
 static void check_fusion(kc_checker *c, const kc_op *op) {
@@ -148,16 +159,30 @@ static void check_empty_end(kc_checker *c, const kc_op *op) {
         kc_check_fail(c, op, "its region ends with values, expected none");
 }
 
+// In tensor form it computes the function: it has its inputs, seen under its own facts, and returns its outputs.
+static void check_tensor_form(kc_checker *c, const kc_op *op) {
+    const kc_block *inputs = c->func->body;
+    if (op->body->n_args != inputs->n_args) {
+        kc_check_fail(c, op, "its region takes %d arguments, the function %d", op->body->n_args,
+                      inputs->n_args);
+        return;
+    }
+    for (int i = 0; i < inputs->n_args; i++)
+        if (!has_type_of(c, op, op->body->args[i], &inputs->args[i]->type))
+            kc_check_fail(c, op, "argument %d has not the type of the function's", i);
+    check_return(c, op);
+}
+
 static void check_variant(kc_checker *c, const kc_op *op) {
     const kc_attr *aligned = kc_attr_get(op, KC_ATTR_ALIGNED);
     if (kc_op_parent(op)->code != KC_OP_FUNC)
         kc_check_fail(c, op, "a variant stands in a function's body");
     if (!op->pool) kc_check_fail(c, op, "it has no pool of expressions");
-    if (op->body->n_args) kc_check_fail(c, op, "its region takes no arguments");
     for (int i = 0; aligned && i < aligned->count; i++)
         if (!find_input(c->func, aligned->strings[i]) && !find_output(c->func, aligned->strings[i]))
             kc_check_fail(c, op, "aligned '%s' is no argument", aligned->strings[i]);
-    check_empty_end(c, op);
+    if (op->body->n_args || kc_variant_computes(op)) check_tensor_form(c, op);
+    else check_empty_end(c, op);
 }
 
 static void check_output_buffer(kc_checker *c, const kc_op *op) {

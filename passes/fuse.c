@@ -37,6 +37,7 @@
 // only fusions, schedules and the return. Without fusion (`kc build --fusion off`) all results are
 // cut but those of ops without operands, which cost nothing.
 #include "passes/fuser.h"
+#include "passes/scopes.h"
 
 #include <string.h>
 
@@ -246,7 +247,7 @@ bool kc_fuse_find_hero(kc_fuser *f, kc_cluster *c, kc_value *result, int *axes) 
     bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
     set_hero(c, NULL, result);
     reach(f, result, seen);
-    for (kc_op *op = f->func->body->last; op && !c->hero; op = op->previous)
+    for (kc_op *op = f->scope->body->last; op && !c->hero; op = op->previous)
         if (op->order < f->n_ops && seen[op->order] && heavy(op)) suits(f, c, op, result);
     result_map(f, c, &result->type, axes);
     return c->hero != NULL;
@@ -285,7 +286,7 @@ static kc_value *before_squaring(kc_fuser *f, const kc_cluster *c, kc_value *v) 
 }
 
 static void cut_under_reductions(kc_fuser *f, kc_cluster *c) {
-    KC_FOR_OPS(op, f->func->body) {
+    KC_FOR_OPS(op, f->scope->body) {
         if (!kc_op_has(op, KC_REDUCTION) || !same_space(f, c, op)) continue;
         for (int i = 0; i < op->n_operands; i++)
             if (another_contraction_above(f, c, kc_operand(op, i)))
@@ -313,12 +314,12 @@ static void cut_long_chains(kc_fuser *f, kc_value *result) {
     bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
     int n = 0, from = 0;
     mark_above(f, result, seen);
-    for (kc_op *op = f->func->body->last; op && n < MOST_HEAVY + 1; op = op->previous)
+    for (kc_op *op = f->scope->body->last; op && n < MOST_HEAVY + 1; op = op->previous)
         if (op->order < f->n_ops && op->code != KC_OP_FUSION && seen[op->order] && heavy(op)) {
             if (++n == MOST_HEAVY) from = op->order;
         }
     if (n <= MOST_HEAVY) return;
-    KC_FOR_OPS(op, f->func->body) {
+    KC_FOR_OPS(op, f->scope->body) {
         if (op->order >= from || op->code == KC_OP_FUSION || !seen[op->order]) continue;
         for (int i = 0; i < op->n_results; i++)
             for (kc_use *use = kc_result(op, i)->uses; use; use = use->next) {
@@ -434,7 +435,7 @@ static bool disagree(const kc_cluster *a, const kc_cluster *b) {
 
 static int heavy_in_both(const kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
     int n = 0;
-    KC_FOR_OPS(op, f->func->body)
+    KC_FOR_OPS(op, f->scope->body)
         if (op->code != KC_OP_FUSION && op->order < f->n_ops && heavy(op))
             n += a->ops[op->order] || b->ops[op->order];
     return n;
@@ -544,7 +545,7 @@ static void build_body(kc_fuser *f, kc_cluster *c) {
     for (int i = 0; i < c->n_inputs; i++)
         kc_clone_map(clone, c->inputs[i],
                      kc_block_add_arg(module, body, c->inputs[i]->type, c->inputs[i]->name));
-    KC_FOR_OPS(op, f->func->body)
+    KC_FOR_OPS(op, f->scope->body)
         if (op->code != KC_OP_FUSION && op->order < f->n_ops && c->ops[op->order]) {
             kc_op *copy = kc_clone_op(clone, &inner, op);
             if (c->carried && c->forward[op->order]) kc_attr_set_int(copy, KC_ATTR_FORWARD, 1);
@@ -583,7 +584,7 @@ static void return_built(kc_fuser *f, kc_op *ret, int i) {
 }
 
 static void erase_originals(kc_fuser *f) {
-    for (kc_op *op = f->func->body->last, *before; op; op = before) {
+    for (kc_op *op = f->scope->body->last, *before; op; op = before) {
         before = op->previous;
         bool keep =
             op->code == KC_OP_FUSION || op->code == KC_OP_SCHEDULE || kc_op_has(op, KC_TERMINATOR);
@@ -592,7 +593,7 @@ static void erase_originals(kc_fuser *f) {
 }
 
 static void cut_everywhere(kc_fuser *f) {
-    KC_FOR_OPS(op, f->func->body)
+    KC_FOR_OPS(op, f->scope->body)
         for (int i = 0; op->n_operands > 0 && i < op->n_results; i++)
             if (kc_result(op, i)->uses) cut(f, kc_result(op, i));
 }
@@ -631,30 +632,32 @@ static void form_clusters(kc_fuser *f, kc_op *ret) {
     if (!f->pass->no_fusion) merge_clusters(f);
 }
 
-static void fuse_function(kc_pass_context *pass, kc_op *func) {
-    kc_block_renumber(func->body);
-    kc_fuser f = {
-        .pass = pass, .func = func, .pool = kc_op_pool(func), .n_ops = func->body->last->order + 1};
-    int most = 2 * f.n_ops + func->body->last->n_operands + 1;
+static bool fuse_scope(kc_pass_context *pass, kc_op *scope) {
+    kc_block_renumber(scope->body);
+    kc_fuser f = {.pass = pass,
+                  .scope = scope,
+                  .func = kc_scope_func(scope),
+                  .pool = kc_op_pool(scope),
+                  .n_ops = scope->body->last->order + 1};
+    int most = 2 * f.n_ops + scope->body->last->n_operands + 1;
     f.apart = KC_NEW_ARRAY(pass->scratch, bool, f.n_ops + 1);
     f.clusters = KC_NEW_ARRAY(pass->scratch, kc_cluster, most);
     f.cuts = KC_NEW_ARRAY(pass->scratch, kc_value *, most);
-    kc_op *ret = func->body->last;
+    kc_op *ret = scope->body->last;
     do form_clusters(&f, ret);
     while (kc_fuse_repeats_product(&f));
     // Inouts last: where nothing needs their new contents, the old ones are read before they go.
-    int inouts = kc_func_inouts(func);
+    int inouts = kc_func_inouts(f.func);
     for (int i = inouts; i < ret->n_operands; i++)
         return_built(&f, ret, i);
     for (int i = 0; i < inouts; i++)
         return_built(&f, ret, i);
     erase_originals(&f);
+    return true;
 }
 
 static bool run(kc_pass_context *pass) {
-    KC_FOR_OPS(func, pass->module->body)
-        fuse_function(pass, func);
-    return true;
+    return kc_scopes(pass, fuse_scope);
 }
 
 const kc_pass kc_pass_fuse = {

@@ -81,7 +81,7 @@ static bool pays(const search *s, const bool reduced[2]) {
     const kc_target *target = s->f->pass->target;
     const kc_type *type = &kc_result(s->product, 0)->type;
     kc_cost_problem p = kc_cost_of_product(target, s->f->pool, s->product);
-    kc_op *entry = kc_schedule_entry(target, s->f->pass->scratch, s->f->func, s->product);
+    kc_op *entry = kc_schedule_entry(target, s->f->pass->scratch, s->f->scope, s->product);
     if (entry && kc_attr_get(entry, KC_ATTR_UNIT)) p.unit = kc_attr_string(entry, KC_ATTR_UNIT, "");
     kc_cost_choice wish = entry ? kc_cost_wish(entry, &p) : (kc_cost_choice){0};
     int64_t whole[2] = {0};

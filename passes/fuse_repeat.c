@@ -9,7 +9,7 @@ enum { MOST_REPEATED = 64, SATURATED = 1 << 20 };
 // SATURATED.
 static int work(kc_fuser *f, const kc_value *v) {
     int *ops = KC_NEW_ARRAY(f->pass->scratch, int, f->n_ops + 1);
-    KC_FOR_OPS(op, f->func->body) {
+    KC_FOR_OPS(op, f->scope->body) {
         if (op->order > v->def->order) break;
         if (op->code == KC_OP_FUSION || op->order >= f->n_ops) continue;
         int sum = 1;

@@ -36,7 +36,8 @@ typedef struct {
 
 typedef struct {
     kc_pass_context *pass;
-    kc_op *func;
+    kc_op *scope;
+    const kc_op *func; // whose scope it is
     kc_expr_pool *pool;
     int n_ops;
     kc_cluster *clusters;

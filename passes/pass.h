@@ -25,8 +25,8 @@ typedef struct {
     bool (*run)(kc_pass_context *); // false after errors, which are in the sink
 } kc_pass;
 
-extern const kc_pass kc_pass_decompose, kc_pass_simplify, kc_pass_split, kc_pass_fuse, kc_pass_plan,
-    kc_pass_tile, kc_pass_layout, kc_pass_pipeline, kc_pass_sync;
+extern const kc_pass kc_pass_decompose, kc_pass_variants, kc_pass_simplify, kc_pass_split,
+    kc_pass_fuse, kc_pass_plan, kc_pass_tile, kc_pass_layout, kc_pass_pipeline, kc_pass_sync;
 
 // ---- the pipeline -------------------------------------------------------------------------------
 

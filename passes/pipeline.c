@@ -5,8 +5,17 @@
 #include <time.h>
 
 const kc_pass *const kc_pipeline[] = {
-    &kc_pass_decompose, &kc_pass_simplify, &kc_pass_split,    &kc_pass_fuse, &kc_pass_plan,
-    &kc_pass_tile,      &kc_pass_layout,   &kc_pass_pipeline, &kc_pass_sync, NULL,
+    &kc_pass_decompose,
+    &kc_pass_variants,
+    &kc_pass_simplify,
+    &kc_pass_split,
+    &kc_pass_fuse,
+    &kc_pass_plan,
+    &kc_pass_tile,
+    &kc_pass_layout,
+    &kc_pass_pipeline,
+    &kc_pass_sync,
+    NULL,
 };
 
 const kc_pass *kc_pass_find(const char *name) {

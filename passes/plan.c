@@ -1,14 +1,26 @@
-// plan: fusions become kernels of variants, with buffers for what passes between them.
+// plan: the fusions of variants become kernels, with buffers for what passes between them.
 //
 // before:
 //   module @m {target = "cuda:sm_80"}
-//   func @f(%x: f32[N]) -> (y: f32[N]) dims {N: 0..2147483647} {
-//     %y = fusion %x : f32[N] {
+//   func @f(%x: f32[N]) -> (y: f32[N]) dims {N: 0..2147483647, align.x, align.y} {
+//     variant {when = N % 4 == 0 and align.x >= 16 and align.y >= 16, aligned = ["x", "y"], reason = "whole vectors"} dims {N: 0..2147483644 multiple 4} {
 //     ^(%x: f32[N]):
-//       %y = exp %x : f32[N]
-//       yield %y
+//       %y = fusion %x : f32[N] {
+//       ^(%x: f32[N]):
+//         %y = exp %x : f32[N]
+//         yield %y
+//       }
+//       return %y
 //     }
-//     return %y
+//     variant {reason = "any sizes"} {
+//     ^(%x: f32[N]):
+//       %y = fusion %x : f32[N] {
+//       ^(%x: f32[N]):
+//         %y = exp %x : f32[N]
+//         yield %y
+//       }
+//       return %y
+//     }
 //   }
 // after:
 //   module @m {target = "cuda:sm_80"}
@@ -31,15 +43,12 @@
 //     }
 //   }
 //
-// Requires fusions. An output that may occupy an input's memory is written directly only by the
-// last kernel that reads that input, and only if it reads each element where it writes it; else it
-// is written to the workspace and copied last. So does the new content of an inout, whose memory is
-// always that of the old one.
+// Requires variants and fusions. An output that may occupy an input's memory is written directly only by the last kernel that reads
+// that input, and only if it reads each element where it writes it; else it is written to the workspace and copied last.
+// So does the new content of an inout, whose memory is always that of the old one.
 #include "passes/plan.h"
 
 #include <string.h>
-
-enum { MAX_VARIANTS = 8 };
 
 typedef struct {
     kc_pass_context *pass;
@@ -66,10 +75,11 @@ static int last_reader(const planner *p, const kc_value *v) {
     return last;
 }
 
-static kc_value *input_named(const kc_op *func, const char *name) {
-    for (int i = 0; i < func->body->n_args; i++)
-        if (strcmp(func->body->args[i]->name, name) == 0) return func->body->args[i];
-    kc_bug("function %s has no input %s to share memory with", kc_func_name(func), name);
+static kc_value *input_named(const planner *p, const char *name) {
+    const kc_block *body = p->variant->body;
+    for (int i = 0; i < body->n_args; i++)
+        if (strcmp(body->args[i]->name, name) == 0) return body->args[i];
+    kc_bug("function %s has no input %s to share memory with", kc_func_name(p->func), name);
 }
 
 // Whether writing output o from fusion f may not disturb anyone's reading of the input it shares
@@ -77,7 +87,7 @@ static kc_value *input_named(const kc_op *func, const char *name) {
 static bool safe_in_place(const planner *p, const kc_output *o, int f) {
     if (!o->alias) return true;
     const kc_op *fusion = p->fusions[f];
-    kc_value *input = input_named(p->func, o->alias);
+    kc_value *input = input_named(p, o->alias);
     if (last_reader(p, input) > f) return false;
     for (int i = 0; i < fusion->n_operands; i++)
         if (kc_operand(fusion, i) == input &&
@@ -87,14 +97,7 @@ static bool safe_in_place(const planner *p, const kc_output *o, int f) {
 }
 
 static kc_type import_type(const planner *p, const kc_type *type) {
-    kc_type copy = *type;
-    const kc_expr_pool *from = kc_op_pool(p->func);
-    for (int d = 0; d < type->rank; d++) {
-        copy.shape[d] = kc_expr_import(p->variant->pool, from, type->shape[d]);
-        if (type->strides[0])
-            copy.strides[d] = kc_expr_import(p->variant->pool, from, type->strides[d]);
-    }
-    return copy;
+    return kc_type_import(p->variant->pool, p->func->pool, type);
 }
 
 static kc_value *make_output(planner *p, const kc_output *o) {
@@ -105,10 +108,8 @@ static kc_value *make_output(planner *p, const kc_output *o) {
 }
 
 static kc_value *make_buffer(planner *p, const kc_value *result, int first, int last) {
-    kc_type type = import_type(p, &result->type);
-    kc_expr_pool *pool = p->variant->pool;
-    const kc_expr *bytes = kc_type_bytes(pool, &type);
-    kc_value *v = kc_build_1(&p->build, KC_OP_BUFFER, type, 0, NULL);
+    const kc_expr *bytes = kc_type_bytes(p->variant->pool, &result->type);
+    kc_value *v = kc_build_1(&p->build, KC_OP_BUFFER, result->type, 0, NULL);
     kc_attr_set_expr(v->def, KC_ATTR_OFFSET, kc_workspace_place(p->workspace, bytes, first, last));
     v->name = result->name;
     return v;
@@ -131,8 +132,7 @@ static kc_op *make_kernel(planner *p, int n_inputs, kc_value *const *inputs, int
     return kernel;
 }
 
-// The types of the body's arguments: those of the operands, which for function arguments live in
-// the function's pool.
+// The types of the body's arguments are those of the operands; a function's argument has one in the function's pool.
 static kc_value *add_argument(planner *p, kc_op *kernel, kc_value *operand, const char *name) {
     kc_type type = operand->def ? operand->type : import_type(p, &operand->type);
     return kc_block_add_arg(p->pass->module, kernel->body, type, name);
@@ -193,10 +193,10 @@ static void build_kernel(planner *p, int f, late_copy *late, int *n_late) {
         n = destinations(p, f, to, results, late, n_late);
     for (int i = 0; i < fusion->n_operands; i++) {
         kc_value *v = kc_operand(fusion, i);
-        inputs[i] = v->def ? v->data : v;
+        inputs[i] = v->def ? v->data : p->func->body->args[v->index];
     }
     kc_op *kernel = make_kernel(p, fusion->n_operands, inputs, n, to, fusion->loc);
-    kc_clone *clone = kc_clone_begin(p->pass->module, kc_op_pool(p->func), p->variant->pool);
+    kc_clone *clone = kc_clone_begin(p->pass->module, p->variant->pool, p->variant->pool);
     for (int i = 0; i < fusion->n_operands; i++)
         kc_clone_map(clone, fusion->body->args[i],
                      add_argument(p, kernel, inputs[i], fusion->body->args[i]->name));
@@ -209,34 +209,21 @@ static void build_kernel(planner *p, int f, late_copy *late, int *n_late) {
     inner.loc = yield->loc;
     kc_build(&inner, KC_OP_YIELD, n, yields, 0, NULL);
     kc_clone_end(clone);
-    kc_plan_schedule(p->pass, p->func, kernel);
+    kc_plan_schedule(p->pass, p->variant, kernel);
 }
 
 // ---- variants -----------------------------------------------------------------------------------
 
-static void set_facts(kc_expr_pool *pool, const kc_variant_plan *plan) {
-    for (int i = 0; i < plan->n; i++) {
-        kc_expr_facts facts = kc_expr_get_facts(pool, plan->facts[i].symbol);
-        int64_t multiple = plan->facts[i].multiple_of;
-        if (plan->facts[i].max && plan->facts[i].max < facts.max) facts.max = plan->facts[i].max;
-        facts.multiple_of = multiple;
-        facts.max -= facts.max % multiple;
-        facts.min += (multiple - facts.min % multiple) % multiple;
-        kc_expr_set_facts(pool, plan->facts[i].symbol, facts);
-    }
+static void erase_tensor_body(planner *p) {
+    kc_op_erase(p->ret);
+    for (int i = p->n_fusions - 1; i >= 0; i--)
+        kc_op_erase(p->fusions[i]);
+    KC_FOR_OPS(op, p->variant->body)
+        if (op->code == KC_OP_SCHEDULE) kc_op_erase(op);
+    kc_block_drop_args(p->variant->body);
 }
 
-static void build_variant(planner *p, const kc_variant_plan *plan) {
-    kc_module *module = p->pass->module;
-    kc_builder outer = kc_builder_before(module, p->ret);
-    outer.loc = p->func->loc;
-    p->variant = kc_build(&outer, KC_OP_VARIANT, 0, NULL, 0, NULL);
-    if (plan->when) kc_attr_set_expr(p->variant, KC_ATTR_WHEN, plan->when);
-    set_facts(p->variant->pool, plan);
-    kc_op_add_body(module, p->variant);
-    p->build = kc_builder_at_end(module, p->variant->body, p->func->loc);
-    p->workspace = kc_workspace_create(p->pass->scratch, p->variant->pool);
-    p->n_kernels = 0;
+static void build_kernels(planner *p) {
     late_copy *late = KC_NEW_ARRAY(p->pass->scratch, late_copy, p->ret->n_operands + 1);
     int n_late = 0;
     for (int f = 0; f < p->n_fusions; f++)
@@ -244,34 +231,39 @@ static void build_variant(planner *p, const kc_variant_plan *plan) {
     for (int i = 0; i < n_late; i++)
         copy_result(p, late[i].from, late[i].to);
     kc_attr_set_expr(p->variant, KC_ATTR_WORKSPACE, kc_workspace_bytes(p->workspace));
-    if (plan->n_aligned)
-        kc_attr_set_strings(module, p->variant, KC_ATTR_ALIGNED, plan->n_aligned, plan->aligned);
-    kc_attr_set_string(module, p->variant, KC_ATTR_REASON, plan->reason);
 }
 
-static void erase_tensor_body(planner *p) {
-    kc_op_erase(p->ret);
-    for (int i = p->n_fusions - 1; i >= 0; i--)
-        kc_op_erase(p->fusions[i]);
-    KC_FOR_OPS(op, p->func->body)
-        if (op->code == KC_OP_SCHEDULE) kc_op_erase(op);
-}
-
-static bool plan_function(kc_pass_context *pass, kc_op *func) {
-    kc_variant_plan plans[MAX_VARIANTS];
-    planner p = {.pass = pass, .func = func, .ret = func->body->last};
-    if (!kc_plan_check_schedules(pass, func)) return false;
-    kc_plan_widen(pass->module, func);
-    KC_FOR_OPS(op, func->body)
-        p.n_fusions += op->code == KC_OP_FUSION;
-    p.fusions = KC_NEW_ARRAY(pass->scratch, kc_op *, p.n_fusions + 1);
+static void collect_fusions(planner *p) {
+    KC_FOR_OPS(op, p->variant->body)
+        p->n_fusions += op->code == KC_OP_FUSION;
+    p->fusions = KC_NEW_ARRAY(p->pass->scratch, kc_op *, p->n_fusions + 1);
     int f = 0;
-    KC_FOR_OPS(op, func->body)
-        if (op->code == KC_OP_FUSION) p.fusions[f++] = op;
-    int n = kc_plan_variants(pass, func, plans, MAX_VARIANTS);
-    for (p.index = 0; p.index < n; p.index++)
-        build_variant(&p, &plans[p.index]);
+    KC_FOR_OPS(op, p->variant->body)
+        if (op->code == KC_OP_FUSION) p->fusions[f++] = op;
+}
+
+static bool plan_variant(kc_pass_context *pass, kc_op *variant, int index) {
+    planner p = {.pass = pass,
+                 .func = kc_op_parent(variant),
+                 .variant = variant,
+                 .ret = variant->body->last,
+                 .build = kc_builder_before(pass->module, variant->body->last),
+                 .workspace = kc_workspace_create(pass->scratch, variant->pool),
+                 .index = index};
+    p.build.loc = p.func->loc;
+    if (!kc_plan_check_schedules(pass, variant)) return false;
+    kc_plan_widen(pass->module, variant);
+    collect_fusions(&p);
+    build_kernels(&p);
     erase_tensor_body(&p);
+    return true;
+}
+
+// Variants have the same schedules: what is wrong with one of them is said once.
+static bool plan_function(kc_pass_context *pass, kc_op *func) {
+    int index = 0;
+    KC_FOR_OPS(variant, func->body)
+        if (!plan_variant(pass, variant, index++)) return false;
     return true;
 }
 
@@ -284,7 +276,7 @@ static bool run(kc_pass_context *pass) {
 
 const kc_pass kc_pass_plan = {
     .name = "plan",
-    .meaning = "fusions become the kernels of variants; buffers get places",
+    .meaning = "fusions become kernels; buffers get places",
     .level_in = KC_LEVEL_TENSOR,
     .level_out = KC_LEVEL_TENSOR,
     .needs_target = true,

@@ -48,24 +48,24 @@ static bool multiplies(const kc_block *body) {
     return false;
 }
 
-// An entry for all statements that can only mean products (a tile of three extents, a split) says
-// nothing about the reductions beside them: those that sum the parts of a product, for one.
-static bool means_others(const kc_op *func, const kc_op *kernel, const kc_op *schedule) {
+// An entry for all statements that can only mean products (a tile of three extents, a split) says nothing about the
+// reductions beside them: those that sum the parts of a product, for one.
+static bool means_others(const kc_op *variant, const kc_op *kernel, const kc_op *schedule) {
     const kc_attr *tile = kc_attr_get(schedule, KC_ATTR_TILE);
     bool of_products = kc_attr_int(schedule, KC_ATTR_SPLIT, 1) != 1 || (tile && tile->count == 3);
     if (!of_products || multiplies(kernel->body)) return false;
     KC_FOR_OPS(op, kernel->body)
-        if (kc_op_has(op, KC_REDUCTION)) return multiplies(func->body);
+        if (kc_op_has(op, KC_REDUCTION)) return multiplies(variant->body);
     return false;
 }
 
-void kc_plan_schedule(kc_pass_context *pass, const kc_op *func, kc_op *kernel) {
-    KC_FOR_OPS(schedule, func->body) {
+void kc_plan_schedule(kc_pass_context *pass, const kc_op *variant, kc_op *kernel) {
+    KC_FOR_OPS(schedule, variant->body) {
         if (schedule->code != KC_OP_SCHEDULE || !kc_schedule_matches(pass->target, schedule))
             continue;
         const char *statement = kc_attr_string(schedule, KC_ATTR_KERNEL, NULL);
         if (statement ? !kc_schedule_computes(kernel->body, statement)
-                      : means_others(func, kernel, schedule))
+                      : means_others(variant, kernel, schedule))
             continue;
         for (int i = 0; i < schedule->n_attrs; i++) {
             kc_attr attr = schedule->attrs[i];
@@ -78,23 +78,23 @@ void kc_plan_schedule(kc_pass_context *pass, const kc_op *func, kc_op *kernel) {
     }
 }
 
-static bool names_a_statement(kc_pass_context *pass, const kc_op *func, const kc_op *schedule) {
+static bool names_a_statement(kc_pass_context *pass, const kc_op *variant, const kc_op *schedule) {
     const char *statement = kc_attr_string(schedule, KC_ATTR_KERNEL, NULL);
     if (!statement) return true;
-    KC_FOR_OPS(fusion, func->body)
+    KC_FOR_OPS(fusion, variant->body)
         if (fusion->code == KC_OP_FUSION && kc_schedule_computes(fusion->body, statement))
             return true;
     kc_report(pass->diag, KC_ERROR, schedule->loc,
               "schedule for '%s': no statement of function %s has that name (or nothing uses it)",
-              statement, kc_func_name(func));
+              statement, kc_func_name(kc_op_parent(variant)));
     return false;
 }
 
-bool kc_plan_check_schedules(kc_pass_context *pass, const kc_op *func) {
+bool kc_plan_check_schedules(kc_pass_context *pass, const kc_op *variant) {
     bool ok = true;
-    KC_FOR_OPS(op, func->body) {
+    KC_FOR_OPS(op, variant->body) {
         if (op->code != KC_OP_SCHEDULE) continue;
-        ok = names_a_statement(pass, func, op) && ok;
+        ok = names_a_statement(pass, variant, op) && ok;
         if (kc_schedule_matches(pass->target, op)) ok = check(pass, op) && ok;
     }
     return ok;

@@ -49,13 +49,13 @@ static bool below(const kc_op *op, const char *name, bool *seen) {
     return false;
 }
 
-kc_op *kc_schedule_entry(const kc_target *target, kc_arena *scratch, kc_op *func, kc_op *op) {
-    kc_block_renumber(func->body);
-    KC_FOR_OPS(schedule, func->body) {
+kc_op *kc_schedule_entry(const kc_target *target, kc_arena *scratch, kc_op *scope, kc_op *op) {
+    kc_block_renumber(scope->body);
+    KC_FOR_OPS(schedule, scope->body) {
         if (schedule->code != KC_OP_SCHEDULE || !kc_schedule_matches(target, schedule)) continue;
         const char *name = kc_attr_string(schedule, KC_ATTR_KERNEL, NULL);
         if (!name || gives(op, name)) return schedule;
-        bool *seen = KC_NEW_ARRAY(scratch, bool, func->body->last->order + 1);
+        bool *seen = KC_NEW_ARRAY(scratch, bool, scope->body->last->order + 1);
         if (above(op, name, seen) || below(op, name, seen)) return schedule;
     }
     return NULL;

@@ -16,13 +16,11 @@
 //     return %y
 //   }
 //
-// Movements of constants are constants; movements that move nothing go; chains of reshapes,
-// transpositions and broadcasts become one; elementwise ops go inside concatenations; equal pure
-// ops become one; unused ops go. Arithmetic identities only where they hold for every value, NaN,
-// infinities and signed zeros included. Runs to a fixed point, so it is idempotent. Requires
-// primitives.
-#include "passes/pass.h"
-#include "passes/tensor_build.h"
+// Movements of constants are constants; movements that move nothing go; chains of reshapes, transpositions and broadcasts
+// become one; elementwise ops go inside concatenations; equal pure ops become one; unused ops go. Arithmetic identities only where they hold for every value, NaN,
+// infinities and signed zeros included. Runs to a fixed point, so it is idempotent. Requires primitives.
+#include "passes/scopes.h"
+#include "passes/simplify.h"
 
 #include <string.h>
 
@@ -144,7 +142,7 @@ static const rule rules[KC_OP_COUNT] = {
     [KC_OP_RESHAPE] = simplify_reshape, [KC_OP_TRANSPOSE] = simplify_transpose,
     [KC_OP_SLICE] = simplify_slice,     [KC_OP_CONCAT] = simplify_concat,
     [KC_OP_MUL] = simplify_mul,         [KC_OP_DIV] = simplify_div,
-    [KC_OP_POW] = simplify_pow,
+    [KC_OP_POW] = simplify_pow,         [KC_OP_MATMUL] = kc_simplify_product,
 };
 
 // ---- elementwise ops of concatenations ----------------------------------------------------------
@@ -305,16 +303,18 @@ static bool drop_unused(kc_block *block) {
     return changed;
 }
 
-static bool run(kc_pass_context *pass) {
-    KC_FOR_OPS(func, pass->module->body) {
-        bool changed = true;
-        while (changed) {
-            changed = apply_rules(pass->module, func->body);
-            changed = merge_equal(func->body) || changed;
-            changed = drop_unused(func->body) || changed;
-        }
+static bool simplify_scope(kc_pass_context *pass, kc_op *scope) {
+    bool changed = true;
+    while (changed) {
+        changed = apply_rules(pass->module, scope->body);
+        changed = merge_equal(scope->body) || changed;
+        changed = drop_unused(scope->body) || changed;
     }
     return true;
+}
+
+static bool run(kc_pass_context *pass) {
+    return kc_scopes(pass, simplify_scope);
 }
 
 const kc_pass kc_pass_simplify = {

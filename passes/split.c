@@ -29,14 +29,13 @@
 //     return %y
 //   }
 //
-// The parts are a dimension of their own: the first reduction leaves one value a part, the second
-// reduces those. What is missing in the last part is filled with the identity. The number of parts
-// follows from the shape alone, so that a result does not depend on the device. Rows whose elements
-// are wanted again stay whole until they are huge: a block that holds or rereads them saves more
-// than others would help. Requires primitives.
-#include "passes/pass.h"
+// The parts are a dimension of their own: the first reduction leaves one value a part, the second reduces those. What is
+// missing in the last part is filled with the identity. The number of parts follows from the shape alone, so that a result
+// does not depend on the device. Rows whose elements are wanted again stay whole until they are huge: a block that holds
+// or rereads them saves more than others would help. Requires primitives.
 #include "passes/rows.h"
 #include "passes/schedule.h"
+#include "passes/scopes.h"
 #include "passes/split.h"
 
 #include <string.h>
@@ -221,13 +220,13 @@ static void rewrite(splitter *s) {
 }
 
 // `wish`: parts that the schedule asks for; 0: as many as are worth it.
-static bool split_reduction(kc_pass_context *pass, kc_op *func, kc_op *op, int64_t wish) {
-    splitter s = {.pass = pass, .pool = kc_op_pool(func), .op = op};
+static bool split_reduction(kc_pass_context *pass, kc_op *scope, kc_op *op, int64_t wish) {
+    splitter s = {.pass = pass, .pool = kc_op_pool(scope), .op = op};
     kc_type type = kc_operand(op, 0)->type; // operands change below
     s.type = &type;
     measure(&s);
-    if (type.rank == KC_MAX_RANK || (!wish && !worth_it(&s, func->body))) return false;
-    measure_part(&s, func->body);
+    if (type.rank == KC_MAX_RANK || (!wish && !worth_it(&s, scope->body))) return false;
+    measure_part(&s, scope->body);
     choose_axis(&s);
     choose_parts(&s, wish);
     if (!kc_expr_is_one(s.parts)) rewrite(&s);
@@ -236,8 +235,8 @@ static bool split_reduction(kc_pass_context *pass, kc_op *func, kc_op *op, int64
 
 // ---- schedules ----------------------------------------------------------------------------------
 
-static bool has_product(const kc_op *func) {
-    KC_FOR_OPS(op, func->body)
+static bool has_product(const kc_op *scope) {
+    KC_FOR_OPS(op, scope->body)
         if (op->code == KC_OP_MATMUL) return true;
     return false;
 }
@@ -251,10 +250,10 @@ static void follow(kc_pass_context *pass, kc_op *schedule, kc_value *product) {
     kc_attr_set_string(pass->module, schedule, KC_ATTR_KERNEL, product->name);
 }
 
-static bool split_product(kc_pass_context *pass, kc_op *func, kc_op *op, kc_op *schedule,
+static bool split_product(kc_pass_context *pass, kc_op *scope, kc_op *op, kc_op *schedule,
                           int64_t wish) {
     int64_t parts = wish ? wish : kc_split_worth(pass, op, schedule);
-    kc_op *product = parts > 1 ? kc_split_product(pass, func, op, parts) : NULL;
+    kc_op *product = parts > 1 ? kc_split_product(pass, scope, op, parts) : NULL;
     if (product && schedule) follow(pass, schedule, kc_result(product, 0));
     return product;
 }
@@ -267,25 +266,24 @@ static bool refuse(kc_pass_context *pass, const kc_op *schedule) {
     return false;
 }
 
-// An entry for all statements speaks of products where there are any. What was split is not looked
-// at again.
-static bool split_function(kc_pass_context *pass, kc_op *func) {
-    bool products = has_product(func), ok = true;
-    KC_FOR_OPS(op, func->body)
+// An entry for all statements speaks of products where there are any. What was split is not looked at again.
+static bool split_scope(kc_pass_context *pass, kc_op *scope) {
+    bool products = has_product(scope), ok = true;
+    KC_FOR_OPS(op, scope->body)
         op->data = NULL;
-    for (kc_op *op = func->body->first, *next; op; op = next) {
+    for (kc_op *op = scope->body->first, *next; op; op = next) {
         next = op->next;
         bool product = op->code == KC_OP_MATMUL;
         if (op->code != KC_OP_REDUCE && !product) continue;
-        kc_op *schedule = kc_schedule_entry(pass->target, pass->scratch, func, op);
+        kc_op *schedule = kc_schedule_entry(pass->target, pass->scratch, scope, op);
         bool meant = schedule && (product || !products || kc_attr_get(schedule, KC_ATTR_KERNEL));
         int64_t wish = meant ? kc_attr_int(schedule, KC_ATTR_SPLIT, 0) : 0;
         bool done = wish == 1 ? true
-                    : product ? split_product(pass, func, op, schedule, wish)
-                              : split_reduction(pass, func, op, wish);
+                    : product ? split_product(pass, scope, op, schedule, wish)
+                              : split_reduction(pass, scope, op, wish);
         if (done && schedule) schedule->data = op;
     }
-    KC_FOR_OPS(op, func->body) {
+    KC_FOR_OPS(op, scope->body) {
         bool wishes = op->code == KC_OP_SCHEDULE && kc_attr_int(op, KC_ATTR_SPLIT, 1) > 1;
         if (wishes && op->data == NULL && kc_schedule_matches(pass->target, op))
             ok = refuse(pass, op) && ok;
@@ -294,10 +292,7 @@ static bool split_function(kc_pass_context *pass, kc_op *func) {
 }
 
 static bool run(kc_pass_context *pass) {
-    bool ok = true;
-    KC_FOR_OPS(func, pass->module->body)
-        ok = split_function(pass, func) && ok;
-    return ok;
+    return kc_scopes(pass, split_scope);
 }
 
 const kc_pass kc_pass_split = {

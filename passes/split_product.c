@@ -19,7 +19,7 @@ typedef struct {
     const kc_expr *k, *length; // of a part
 } splitter;
 
-enum { LONG_PART = 512, SHORT_PART = 128 };
+enum { LONG_PART = 512, SHORT_PART = 128, FEW = 64 };
 
 // Parts are whole steps of the loop over k where they are long, whole vectors else.
 static const kc_expr *part_length(splitter *s) {
@@ -78,15 +78,21 @@ static int axis_of_k(const kc_op *op, int operand) {
     return rank - 2 + ((operand == 1) == transposed);
 }
 
-// Symbols are left alone: which sizes would gain is known at launch. Without fusion the parts would
-// be copies.
+// A size that is known, or known to be small, as the rows of a variant for few are.
+static bool extent_of(const kc_expr_pool *pool, const kc_expr *e, int64_t *extent) {
+    if (kc_expr_is_const(e, extent)) return true;
+    *extent = kc_expr_max_value(pool, e);
+    return *extent <= FEW;
+}
+
+// Other symbols are left alone: which sizes would gain is known at launch. Without fusion the parts would be copies.
 int64_t kc_split_worth(kc_pass_context *pass, const kc_op *op, const kc_op *schedule) {
     const kc_type *type = &kc_result(op, 0)->type;
     int64_t extent;
     bool fixed = kc_expr_is_const(kc_operand(op, 0)->type.shape[axis_of_k(op, 0)], &extent);
     if (!pass->target || pass->no_fusion || type->rank == KC_MAX_RANK) return 1;
     for (int d = 0; d < type->rank; d++)
-        fixed = fixed && kc_expr_is_const(type->shape[d], &extent) && extent > 0;
+        fixed = fixed && extent_of(kc_op_pool(op), type->shape[d], &extent) && extent > 0;
     if (!fixed) return 1;
     kc_cost_choice wish = {0};
     kc_cost_problem p = kc_cost_of_product(pass->target, kc_op_pool(op), op);
@@ -96,12 +102,12 @@ int64_t kc_split_worth(kc_pass_context *pass, const kc_op *op, const kc_op *sche
     return kc_cost_parts(pass->target, &p, &wish);
 }
 
-kc_op *kc_split_product(kc_pass_context *pass, kc_op *func, kc_op *op, int64_t parts) {
+kc_op *kc_split_product(kc_pass_context *pass, kc_op *scope, kc_op *op, int64_t parts) {
     kc_type type = kc_result(op, 0)->type;
     int axes[2] = {axis_of_k(op, 0), axis_of_k(op, 1)}, rank = type.rank;
     if (rank == KC_MAX_RANK) return NULL;
     splitter s = {.pass = pass,
-                  .pool = kc_op_pool(func),
+                  .pool = kc_op_pool(scope),
                   .build = kc_builder_before(pass->module, op),
                   .parts = parts,
                   .k = kc_operand(op, 0)->type.shape[axes[0]]};

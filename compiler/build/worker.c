@@ -94,17 +94,23 @@ static void timed(void *context, const kc_pass *pass, double seconds) {
     send_time(context, pass->name, seconds);
 }
 
-static bool is_fused(kc_opcode code) {
-    return code == KC_OP_FUSION || code == KC_OP_RETURN || code == KC_OP_SCHEDULE;
+static bool is_fused(const kc_op *variant) {
+    for (const kc_op *op = variant->body->first; op; op = op->next)
+        if (op->code != KC_OP_FUSION && op->code != KC_OP_RETURN && op->code != KC_OP_SCHEDULE)
+            return false;
+    return kc_variant_computes(variant);
 }
 
-// Ops that a pass works on, where levels alone do not say it: `plan` wants fusions, `tile` variants.
+// What a pass works on, where levels alone do not say it: `variants` wants functions without them, `plan` variants of
+// fusions, `tile` variants of kernels.
 static bool arranged(const worker *w, const kc_pass *pass) {
-    if (pass != &kc_pass_plan && pass != &kc_pass_tile) return true;
+    bool first = pass == &kc_pass_variants, fused = pass == &kc_pass_plan;
+    if (!first && !fused && pass != &kc_pass_tile) return true;
     for (const kc_op *func = w->module->body->first; func; func = func->next)
         for (const kc_op *op = func->body->first; op; op = op->next) {
-            bool right = pass == &kc_pass_plan ? is_fused(op->code) : op->code == KC_OP_VARIANT;
-            if (!right) return false;
+            bool variant = op->code == KC_OP_VARIANT;
+            if (first ? variant : !variant || (fused ? !is_fused(op) : kc_variant_computes(op)))
+                return false;
         }
     return true;
 }

@@ -82,6 +82,7 @@ static void check(const char *path, const kc_pass *pass) {
         check(path, &kc_pass_##pass); \
     }
 HEAD_COMMENT(decompose, "passes/decompose.c")
+HEAD_COMMENT(variants, "passes/variants.c")
 HEAD_COMMENT(simplify, "passes/simplify.c")
 HEAD_COMMENT(split, "passes/split.c")
 HEAD_COMMENT(fuse, "passes/fuse.c")
@@ -93,8 +94,9 @@ HEAD_COMMENT(sync, "passes/sync.c")
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(head_comment_of_decompose), cmocka_unit_test(head_comment_of_simplify),
-        cmocka_unit_test(head_comment_of_split),     cmocka_unit_test(head_comment_of_fuse),      cmocka_unit_test(head_comment_of_plan),
+        cmocka_unit_test(head_comment_of_decompose), cmocka_unit_test(head_comment_of_variants),
+        cmocka_unit_test(head_comment_of_simplify),  cmocka_unit_test(head_comment_of_split),
+        cmocka_unit_test(head_comment_of_fuse),      cmocka_unit_test(head_comment_of_plan),
         cmocka_unit_test(head_comment_of_tile),      cmocka_unit_test(head_comment_of_layout),
         cmocka_unit_test(head_comment_of_pipeline),  cmocka_unit_test(head_comment_of_sync),
     };
