@@ -27,14 +27,26 @@ static const char *unswizzled(kc_layout *memory, const kc_layout *writer) {
     return kc_layout_memory(memory, writer->rank, shape, order);
 }
 
+// Chunks of 16 bytes change places within `width` bytes, by which line of 128 bytes they are in: as CUTLASS' Swizzle<B, 4, 3>
+// and the tensor copies of the hardware have it.
+static void swizzle(kc_layout *memory, int element_bytes, int64_t width) {
+    enum { CHUNK_BIT = 4, LINE_BIT = 7 };
+    int element_bit = __builtin_ctz((unsigned)element_bytes);
+    int chunk = CHUNK_BIT - element_bit, line = LINE_BIT - element_bit;
+    uint32_t *column = memory->basis[KC_LAYOUT_OFFSET];
+    for (int i = 0; INT64_C(16) << i < width && line + i < memory->bits[KC_LAYOUT_OFFSET]; i++)
+        column[line + i] ^= column[chunk + i];
+}
+
 kc_layout kc_layouts_memory(const kc_layouts *l, const kc_layout *writer, const kc_layout *reader,
                             int element_bytes, int kept) {
     kc_layout memory;
-    const char *error = kc_attr_get(l->kernel, KC_ATTR_SWIZZLE)
-                            ? unswizzled(&memory, writer)
-                            : kc_dispatch_choose_memory(&memory, l->pass->target, writer, reader,
-                                                        element_bytes, kept);
+    int64_t width = kc_attr_int(l->kernel, KC_ATTR_SWIZZLE, -1);
+    const char *error = width >= 0 ? unswizzled(&memory, writer)
+                                   : kc_dispatch_choose_memory(&memory, l->pass->target, writer,
+                                                               reader, element_bytes, kept);
     if (error) kc_bug("no shared layout: %s", error);
+    if (width > 0) swizzle(&memory, element_bytes, width);
     return memory;
 }
 

@@ -21,10 +21,6 @@ static bool check(kc_pass_context *pass, const kc_op *schedule) {
         ok = refuse(
             pass, schedule, "raster",
             kc_arena_printf(pass->scratch, "'%s' is not built yet; use row or grouped:N", raster));
-    if (kc_attr_int(schedule, KC_ATTR_SWIZZLE, 0) != 0)
-        ok = refuse(pass, schedule, "swizzle",
-                    "widths of swizzles are chosen by the compiler: 0 is none, else leave the key "
-                    "out");
     if (kc_attr_int(schedule, KC_ATTR_STAGES, 1) > MOST_STAGES)
         ok = refuse(pass, schedule, "stages",
                     kc_arena_printf(pass->scratch, "at most %d are built", MOST_STAGES));

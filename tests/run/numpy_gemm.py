@@ -191,7 +191,8 @@ def schedule_chunks(r):
     for arch in ARCHS:
         chosen = everything if ALL else r.sample(everything, 9)
         for i in range(0, len(chosen), 30):
-            yield arch, [scheduled(*c) for c in chosen[i:i + 30]] + [scheduled(*chosen[i], more=", swizzle: 0")]
+            swizzled = scheduled(*chosen[i], more=f", swizzle: {r.choice((0, 32, 64, 128))}")
+            yield arch, [scheduled(*c) for c in chosen[i:i + 30]] + [swizzled]
 
 
 def main():
