@@ -273,7 +273,7 @@ static kc_value *expand_layernorm(kc_builder *b, kc_op *op) {
                   along_axis(b, kc_operand(op, 2), axis, &x->type));
 }
 
-// ------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 static kc_expansion *const expansions[KC_OP_COUNT] = {
     [KC_OP_SIGMOID] = expand_sigmoid,

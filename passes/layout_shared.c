@@ -27,8 +27,8 @@ static const char *unswizzled(kc_layout *memory, const kc_layout *writer) {
     return kc_layout_memory(memory, writer->rank, shape, order);
 }
 
-// Chunks of 16 bytes change places within `width` bytes, by which line of 128 bytes they are in: as CUTLASS' Swizzle<B, 4, 3>
-// and the tensor copies of the hardware have it.
+// Chunks of 16 bytes change places within `width` bytes, by which line of 128 bytes they are in: as
+// CUTLASS' Swizzle<B, 4, 3> and the tensor copies of the hardware have it.
 static void swizzle(kc_layout *memory, int element_bytes, int64_t width) {
     enum { CHUNK_BIT = 4, LINE_BIT = 7 };
     int element_bit = __builtin_ctz((unsigned)element_bytes);

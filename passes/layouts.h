@@ -50,8 +50,9 @@ kc_layout kc_layouts_coalesced_blocks(const kc_layouts *, const int64_t *extent,
 
 // ---- layout_shared.c: through shared memory
 kc_value *kc_layouts_alloc(kc_layouts *, kc_loc, const kc_type *tile, const kc_layout *memory);
-// Where elements lie in shared memory: so that writer and reader are fast, or, where the schedule gives `swizzle`, row by
-// row with chunks that change places within so many bytes. kept: as of kc_layout_choose_memory.
+// Where elements lie in shared memory: so that writer and reader are fast, or, where the schedule
+// gives `swizzle`, row by row with chunks that change places within so many bytes. kept: as of
+// kc_layout_choose_memory.
 kc_layout kc_layouts_memory(const kc_layouts *, const kc_layout *writer, const kc_layout *reader,
                             int element_bytes, int kept);
 // The value in another layout, by the cheapest way there is.

@@ -43,9 +43,10 @@
 //     }
 //   }
 //
-// Requires variants and fusions. An output that may occupy an input's memory is written directly only by the last kernel that reads
-// that input, and only if it reads each element where it writes it; else it is written to the workspace and copied last.
-// So does the new content of an inout, whose memory is always that of the old one.
+// Requires variants and fusions. An output that may occupy an input's memory is written directly
+// only by the last kernel that reads that input, and only if it reads each element where it writes
+// it; else it is written to the workspace and copied last. So does the new content of an inout,
+// whose memory is always that of the old one.
 #include "passes/plan.h"
 
 #include <string.h>
@@ -132,7 +133,8 @@ static kc_op *make_kernel(planner *p, int n_inputs, kc_value *const *inputs, int
     return kernel;
 }
 
-// The types of the body's arguments are those of the operands; a function's argument has one in the function's pool.
+// The types of the body's arguments are those of the operands; a function's argument has one in the
+// function's pool.
 static kc_value *add_argument(planner *p, kc_op *kernel, kc_value *operand, const char *name) {
     kc_type type = operand->def ? operand->type : import_type(p, &operand->type);
     return kc_block_add_arg(p->pass->module, kernel->body, type, name);

@@ -44,8 +44,8 @@ static bool multiplies(const kc_block *body) {
     return false;
 }
 
-// An entry for all statements that can only mean products (a tile of three extents, a split) says nothing about the
-// reductions beside them: those that sum the parts of a product, for one.
+// An entry for all statements that can only mean products (a tile of three extents, a split) says
+// nothing about the reductions beside them: those that sum the parts of a product, for one.
 static bool means_others(const kc_op *variant, const kc_op *kernel, const kc_op *schedule) {
     const kc_attr *tile = kc_attr_get(schedule, KC_ATTR_TILE);
     bool of_products = kc_attr_int(schedule, KC_ATTR_SPLIT, 1) != 1 || (tile && tile->count == 3);

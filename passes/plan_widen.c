@@ -34,6 +34,7 @@ void kc_plan_widen(kc_module *module, kc_op *variant) {
     KC_FOR_OPS(fusion, variant->body) {
         if (fusion->code != KC_OP_FUSION) continue;
         for (int i = 0; i < fusion->n_results; i++)
-            if (kc_type_packing(variant->pool, &kc_result(fusion, i)->type)) widen(module, fusion, i);
+            if (kc_type_packing(variant->pool, &kc_result(fusion, i)->type))
+                widen(module, fusion, i);
     }
 }

@@ -9,8 +9,8 @@
 bool kc_schedule_matches(const kc_target *, const kc_op *schedule);
 // Whether the block has a value of that name.
 bool kc_schedule_computes(const kc_block *, const char *name);
-// The first entry of the function for this target that speaks of the op: one for all statements, or for one that it, or
-// an op that no reduction or contraction stands between, computes. NULL: none.
+// The first entry of the function for this target that speaks of the op: one for all statements, or
+// for one that it, or an op that no reduction or contraction stands between, computes. NULL: none.
 kc_op *kc_schedule_entry(const kc_target *, kc_arena *scratch, kc_op *scope, kc_op *op);
 
 #endif

@@ -16,9 +16,11 @@
 //     return %y
 //   }
 //
-// Movements of constants are constants; movements that move nothing go; chains of reshapes, transpositions and broadcasts
-// become one; elementwise ops go inside concatenations; equal pure ops become one; unused ops go. Arithmetic identities only where they hold for every value, NaN,
-// infinities and signed zeros included. Runs to a fixed point, so it is idempotent. Requires primitives.
+// Movements of constants are constants; movements that move nothing go; chains of reshapes,
+// transpositions and broadcasts become one; elementwise ops go inside concatenations; equal pure
+// ops become one; unused ops go. Arithmetic identities only where they hold for every value, NaN,
+// infinities and signed zeros included. Runs to a fixed point, so it is idempotent. Requires
+// primitives.
 #include "passes/scopes.h"
 #include "passes/simplify.h"
 

@@ -1,5 +1,5 @@
-// Matrix products with one row or one column become a product and a sum: they are bound by memory, and the reduction is the
-// form that reads it at full width.
+// Matrix products with one row or one column become a product and a sum: they are bound by memory,
+// and the reduction is the form that reads it at full width.
 #include "passes/simplify.h"
 
 #include <string.h>
@@ -31,7 +31,8 @@ static matrix operand_matrix(const kc_op *op, int i) {
     return m;
 }
 
-// The operand repeated over `type`, where k is at dimension `k`. Its other dimension has one element or is in its place.
+// The operand repeated over `type`, where k is at dimension `k`. Its other dimension has one
+// element or is in its place.
 static kc_value *spread_over(kc_builder *b, const matrix *m, kc_dtype elem, int k,
                              const kc_type *type) {
     kc_value *v = kc_build_cast(b, m->value, elem);
@@ -54,8 +55,9 @@ static kc_value *outer_product(kc_builder *b, kc_op *op, const matrix *x, const 
                            spread_over(b, y, type->elem, last - 1, type));
 }
 
-// sum over k of a[.., m, k] * b[.., k, n], where m or n has extent 1; a product without sum where k has. The matrix stays as
-// memory holds it, and the vector is turned to its k. NULL: an ordinary matrix product.
+// sum over k of a[.., m, k] * b[.., k, n], where m or n has extent 1; a product without sum where k
+// has. The matrix stays as memory holds it, and the vector is turned to its k. NULL: an ordinary
+// matrix product.
 kc_value *kc_simplify_product(kc_builder *b, kc_op *op) {
     const kc_type *type = &kc_result(op, 0)->type;
     matrix x = operand_matrix(op, 0), y = operand_matrix(op, 1);

@@ -29,10 +29,11 @@
 //     return %y
 //   }
 //
-// The parts are a dimension of their own: the first reduction leaves one value a part, the second reduces those. What is
-// missing in the last part is filled with the identity. The number of parts follows from the shape alone, so that a result
-// does not depend on the device. Rows whose elements are wanted again stay whole until they are huge: a block that holds
-// or rereads them saves more than others would help. Requires primitives.
+// The parts are a dimension of their own: the first reduction leaves one value a part, the second
+// reduces those. What is missing in the last part is filled with the identity. The number of parts
+// follows from the shape alone, so that a result does not depend on the device. Rows whose elements
+// are wanted again stay whole until they are huge: a block that holds or rereads them saves more
+// than others would help. Requires primitives.
 #include "passes/rows.h"
 #include "passes/schedule.h"
 #include "passes/scopes.h"
@@ -266,7 +267,8 @@ static bool refuse(kc_pass_context *pass, const kc_op *schedule) {
     return false;
 }
 
-// An entry for all statements speaks of products where there are any. What was split is not looked at again.
+// An entry for all statements speaks of products where there are any. What was split is not looked
+// at again.
 static bool split_scope(kc_pass_context *pass, kc_op *scope) {
     bool products = has_product(scope), ok = true;
     KC_FOR_OPS(op, scope->body)

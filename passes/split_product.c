@@ -85,7 +85,8 @@ static bool extent_of(const kc_expr_pool *pool, const kc_expr *e, int64_t *exten
     return *extent <= FEW;
 }
 
-// Other symbols are left alone: which sizes would gain is known at launch. Without fusion the parts would be copies.
+// Other symbols are left alone: which sizes would gain is known at launch. Without fusion the parts
+// would be copies.
 int64_t kc_split_worth(kc_pass_context *pass, const kc_op *op, const kc_op *schedule) {
     const kc_type *type = &kc_result(op, 0)->type;
     int64_t extent;

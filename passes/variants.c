@@ -21,8 +21,8 @@
 //     }
 //   }
 //
-// Sizes that the facts leave one value are that value from here on. The passes behind treat each variant as a function of
-// its own (scopes.h), until `plan` makes kernels of it.
+// Sizes that the facts leave one value are that value from here on. The passes behind treat each
+// variant as a function of its own (scopes.h), until `plan` makes kernels of it.
 #include "passes/variants.h"
 
 static void set_facts(kc_expr_pool *pool, const kc_variant_plan *plan) {

@@ -20,8 +20,8 @@ typedef struct {
     const char *reason;
 } kc_variant_plan;
 
-// ---- variants_choose.c: which variants a function gets, at most KC_VARIANT_MOST, from the most special to the general
-// one, which has no `when`. Their number.
+// ---- variants_choose.c: which variants a function gets, at most KC_VARIANT_MOST, from the most
+// special to the general one, which has no `when`. Their number.
 int kc_variants_choose(kc_pass_context *, kc_op *func, kc_variant_plan *plans);
 
 #endif

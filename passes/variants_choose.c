@@ -1,6 +1,7 @@
-// Symbolic sizes would cost the fast paths, so a function is compiled several times. Three questions are asked: are
-// pointers, rows and strides multiples of the widest access; is a reduced row short enough to be held by one block; has a
-// matrix product few rows, which want smaller tiles, or one, which makes it a reduction.
+// Symbolic sizes would cost the fast paths, so a function is compiled several times. Three
+// questions are asked: are pointers, rows and strides multiples of the widest access; is a reduced
+// row short enough to be held by one block; has a matrix product few rows, which want smaller
+// tiles, or one, which makes it a reduction.
 #include "passes/schedule.h"
 #include "passes/variants.h"
 
@@ -44,7 +45,7 @@ static kc_variant_fact *fact_of(chooser *c, kc_variant_plan *plan, int index) {
     return &plan->facts[plan->n++];
 }
 
-// ---- divisible sizes -----------------------------------------------------------------------------------------------------
+// ---- divisible sizes ----------------------------------------------------------------------------
 
 static int64_t least_common_multiple(int64_t a, int64_t b) {
     int64_t x = a, y = b;
@@ -97,9 +98,10 @@ static void make_divisible(chooser *c, kc_variant_plan *plan) {
     }
 }
 
-// ---- bounds --------------------------------------------------------------------------------------------------------------
+// ---- bounds -------------------------------------------------------------------------------------
 
-// A size that variants bound: its symbol, -1 where there is none, and the bounds in ascending order; the last one is none.
+// A size that variants bound: its symbol, -1 where there is none, and the bounds in ascending
+// order; the last one is none.
 typedef struct {
     int symbol, n;
     int64_t bounds[MOST_BOUNDS];
@@ -113,8 +115,8 @@ static void bound(chooser *c, kc_variant_plan *plan, int index, int64_t max) {
     add_condition(c, plan, max == 1 ? KC_EXPR_EQ : KC_EXPR_LE, symbol(c, index), max);
 }
 
-// Whether elements of the shape that the reduction reads are wanted once it is known. Another kernel, behind a product, reads
-// them again anyway.
+// Whether elements of the shape that the reduction reads are wanted once it is known. Another
+// kernel, behind a product, reads them again anyway.
 static bool wanted_again(chooser *c, const kc_op *op, const kc_type *row, bool *seen) {
     for (int i = 0; i < op->n_results; i++)
         for (const kc_use *use = kc_result(op, i)->uses; use; use = use->next) {
@@ -140,8 +142,8 @@ static bool is_used(const kc_op *op) {
     return false;
 }
 
-// A reduced axis of symbolic extent that may be longer than a block holds. Rows that are read once profit from being held
-// only when they are so short that a block takes several.
+// A reduced axis of symbolic extent that may be longer than a block holds. Rows that are read once
+// profit from being held only when they are so short that a block takes several.
 static bounded long_rows(chooser *c) {
     bounded row = {.symbol = -1};
     bool reread = false;
@@ -171,8 +173,9 @@ static bool is_thin(const kc_op *product) {
            kc_expr_is_one(a->shape[a->rank - 1 - transposed]);
 }
 
-// The rows of the function's first matrix product, if there may be many of them. Who gives its tile in the schedule has said
-// how few rows are treated; one row only becomes a reduction if the schedule says nothing of the product.
+// The rows of the function's first matrix product, if there may be many of them. Who gives its tile
+// in the schedule has said how few rows are treated; one row only becomes a reduction if the
+// schedule says nothing of the product.
 static bounded product_rows(chooser *c) {
     bounded rows = {.symbol = -1};
     const kc_op *schedule = NULL;
@@ -195,7 +198,7 @@ static bounded product_rows(chooser *c) {
     return rows;
 }
 
-// ---- variants ------------------------------------------------------------------------------------------------------------
+// ---- variants -----------------------------------------------------------------------------------
 
 static const char *row_text(const bounded *row, int64_t most) {
     if (row->symbol < 0) return "";
