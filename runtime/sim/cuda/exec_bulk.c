@@ -83,14 +83,13 @@ static void count_row(transfer *move, uint64_t address, uint64_t size) {
     move->sectors += (address + size - 1) / SECTOR - address / SECTOR + 1;
 }
 
-/* What this launch stored there by ordinary means: before the copy counts as an access. */
-static void check_global_proxy(const transfer *move, uint64_t address, uint64_t size) {
+/* What this launch stored there by ordinary means; before any part of the copy is an access. */
+static void check_row(transfer *move, uint64_t into, uint64_t address, uint64_t size) {
     const kcsim_worker *worker = move->warp->block->worker;
     kcsim_party party;
     char text[224];
-    if (!worker->fences || !worker->global_race ||
-        !kcsim_global_race_unfenced(move->warp, address, size, &party))
-        return;
+    (void)into;
+    if (!kcsim_global_race_unfenced(move->warp, address, size, &party)) return;
     kcsim_describe_party(worker->launch, &party, "stores here",
                          "and no fence.proxy.async for global memory lies between", text,
                          sizeof text);
@@ -100,7 +99,6 @@ static void check_global_proxy(const transfer *move, uint64_t address, uint64_t 
 static void read_row(transfer *move, uint64_t into, uint64_t address, uint64_t size) {
     kcsim_access access;
     if (!place(move, PTX_SPACE_GLOBAL, address, size, KCSIM_ACCESS_READ, &access)) return;
-    check_global_proxy(move, address, size);
     kcsim_access_race(&access);
     memcpy(move->data + into, kcsim_host(&access, move->lane), size);
     get_marks(move, &access, into, size);
@@ -130,7 +128,6 @@ static void write_row(transfer *move, uint64_t from, uint64_t address, uint64_t 
     if (!place(move, PTX_SPACE_GLOBAL, address, size,
                reduces ? KCSIM_ACCESS_ATOMIC : KCSIM_ACCESS_WRITE, &access))
         return;
-    check_global_proxy(move, address, size);
     kcsim_access_race(&access);
     if (move->trip)
         kcsim_transit_touch(move->warp->block->worker->transit, move->trip, address, size,
@@ -550,6 +547,9 @@ static void copy(transfer *move) {
     }
     fill(move);
     bool from_global = move->bulk->way == KCSIM_BULK_IN;
+    const kcsim_worker *worker = move->warp->block->worker;
+    if (worker->fences && worker->global_race && move->bulk->way != KCSIM_BULK_ACROSS)
+        each_row(move, check_row);
     if (from_global) each_row(move, read_row);
     else if (!read_shared(move)) return;
     if (flushes(move)) flush_subnormals(move);

@@ -21,7 +21,8 @@
 
 typedef struct mark {
     uint32_t key; /* the warp */
-    uint32_t time : 30, bulk : 1, fixed : 1; /* 0: none; by the asynchronous proxy; by ld.global.nc */
+    uint32_t time : 30; /* 0: none */
+    uint32_t bulk : 1, fixed : 1; /* by the asynchronous proxy; by ld.global.nc */
     uint32_t step;  /* which of the warp's accesses it was */
     uint16_t place; /* its instruction; UINT16_MAX: further behind */
     uint16_t bytes : 4, scope : 2, strong : 1, reads : 1, swaps : 1, lane : 5;
@@ -191,6 +192,14 @@ static void tell(kcsim_access *access, uint32_t lanes, const mark *other, bool f
     kcsim_report_lanes(access->warp, access->insn, &report);
 }
 
+/* Which bytes of the word at `at` lie in [from, end). */
+static uint32_t bytes_of(uint64_t at, uint64_t from, uint64_t end) {
+    uint32_t bytes = 15;
+    if (at < from) bytes &= 15u << (from - at) & 15u;
+    if (at + 4 > end) bytes &= 15u >> (at + 4 - end);
+    return bytes;
+}
+
 static bool is_fixed(const kcsim_insn *insn) {
     return insn->kind == KCSIM_DO_LOAD && (insn->source->op == PTX_OP_LDU ||
                                            ptx_has(insn->source, PTX_GROUP_NC) != PTX_M_NONE);
@@ -221,9 +230,7 @@ void kcsim_global_race_access(kcsim_access *access) {
         for (uint64_t at = from / 4 * 4; at < end; at += 4) {
             word *place = word_at(race, at);
             if (!place) continue;
-            now.bytes = 15;
-            if (at < from) now.bytes &= 15u << (from - at) & 15u;
-            if (at + 4 > end) now.bytes &= 15u >> (at + 4 - end);
+            now.bytes = bytes_of(at, from, end) & 15;
             const mark *found = find(warp, at, place, &now, first);
             if (!found && now.several) {
                 now.lane = (31u - (uint32_t)__builtin_clz(access->mask)) & 31;
@@ -249,10 +256,10 @@ static const word *look_at(const kcsim_global_race *race, uint64_t address) {
     return &race->pages[page][index % PAGE_WORDS];
 }
 
-/* An ordinary store to some of these words that this warp comes after. */
-static bool was_stored(const kcsim_warp *warp, const mark *past) {
+/* An ordinary store to some of these bytes that this warp comes after. */
+static bool was_stored(const kcsim_warp *warp, const mark *past, uint32_t bytes) {
     uint32_t first = kcsim_warp_key(warp) - warp->id;
-    return past->time && !past->bulk && matters(warp, past, first) &&
+    return past->bytes & bytes && !past->bulk && matters(warp, past, first) &&
            kcsim_is_ordered(warp, past->key, past->time);
 }
 
@@ -264,7 +271,8 @@ bool kcsim_global_race_unfenced(const kcsim_warp *warp, uint64_t address, uint64
         const word *place = look_at(race, at);
         const mark *stores[] = {place ? &place->writer : NULL, place ? &place->atomic : NULL};
         for (int i = 0; place && i < 2; i++) {
-            if ((stores[i]->key == key && stores[i]->time == time) || !was_stored(warp, stores[i]))
+            if ((stores[i]->key == key && stores[i]->time == time) ||
+                !was_stored(warp, stores[i], bytes_of(at, address, address + size)))
                 continue;
             if (!kcsim_fences_between(warp, stores[i]->key, stores[i]->time)) {
                 *party = party_of(warp->block->launch, stores[i]);

@@ -24,7 +24,8 @@ typedef struct trip {
     uint32_t next;        /* the open trip of that warp before it */
     uint32_t also;
     uint16_t place; /* the instruction; UINT16_MAX: further behind */
-    bool bulk, reduces, forgotten;
+    bool bulk, reduces;
+    bool lands, forgotten; /* an mbarrier is told; nothing is known of it any more */
     uint32_t lanes; /* whose copies they are */
     /* of a group */
     uint32_t pending;        /* lanes that have not waited */
@@ -32,7 +33,7 @@ typedef struct trip {
     uint32_t handed, acquired; /* to an mbarrier: when, and the warp's count of waits then */
     /* of an mbarrier */
     uint64_t at;
-    uint32_t *seen; /* by warp of the cluster: when it knew; NULL: the trip is a group's */
+    uint32_t *seen; /* by warp of the cluster: when it knew */
 } trip;
 
 /* The last trips that read a word, or that write it; 0: none. */
@@ -187,10 +188,16 @@ uint32_t kcsim_transit_group(kcsim_warp *warp, bool bulk, uint32_t *lanes) {
     return *open = fresh->number;
 }
 
+static void forget(trip *past) {
+    past->forgotten = true;
+    free(past->seen);
+    past->seen = NULL;
+}
+
 static uint32_t depart(kcsim_departures *departures, kcsim_transit *transit, trip *fresh) {
     uint32_t *place = &departures->landings[departures->landing_count++ % LANDINGS];
     trip *old = departures->landing_count > LANDINGS ? trip_of(transit, *place) : NULL;
-    if (old) old->forgotten = true;
+    if (old) forget(old);
     departures->used = true;
     return *place = fresh->number;
 }
@@ -206,7 +213,7 @@ uint32_t kcsim_transit_landing(const kcsim_warp *warp, uint32_t lane, kcsim_bloc
     for (uint32_t i = 0; i < landings(departures); i++) {
         trip *old = trip_of(transit, departures->landings[i]);
         if (!old || old->at != at || old->forgotten) continue;
-        if (old->count > phase) old->forgotten = true; /* the mbarrier was initialised anew */
+        if (old->count > phase) forget(old); /* the mbarrier was initialised anew */
         if (!continues(old, warp, phase) || old->also != also) continue;
         old->issued = warp->time[warp->id];
         return old->number;
@@ -214,7 +221,7 @@ uint32_t kcsim_transit_landing(const kcsim_warp *warp, uint32_t lane, kcsim_bloc
     uint32_t *seen = calloc(warp->block->launch->clock_count, sizeof *seen);
     if (!seen) return 0;
     trip *fresh = add_trip(transit, warp, phase);
-    fresh->bulk = true;
+    fresh->bulk = fresh->lands = true;
     fresh->lanes = 1u << lane;
     fresh->at = at;
     fresh->also = also;
@@ -229,8 +236,8 @@ void kcsim_transit_observed(kcsim_block *home, const kcsim_warp *warp, uint64_t 
     if (departures->warp == warp->id && departures->at == at && departures->phase == phase) return;
     for (uint32_t i = 0; i < landings(departures); i++) {
         trip *open = trip_of(warp->block->worker->transit, departures->landings[i]);
-        if (open && open->at == at && open->count < phase && !open->seen[warp->id])
-            open->seen[warp->id] = warp->time[warp->id];
+        if (!open || open->forgotten || open->at != at || open->count >= phase) continue;
+        if (!open->seen[warp->id]) open->seen[warp->id] = warp->time[warp->id];
     }
     departures->warp = warp->id;
     departures->at = at;
@@ -310,15 +317,15 @@ static bool has_waited(const kcsim_warp *warp, const trip *past, uint32_t lane) 
 }
 
 static bool has_seen(const kcsim_warp *warp, const trip *past) {
-    uint32_t count = warp->block->launch->clock_count;
+    uint32_t count = warp->block->launch->clock_count, first = past->key / count * count;
     for (uint32_t w = 0; w < count; w++)
-        if (past->seen[w] && kcsim_is_ordered(warp, past->key / count * count + w, past->seen[w])) return true;
+        if (past->seen[w] && kcsim_is_ordered(warp, first + w, past->seen[w])) return true;
     return false;
 }
 
 static bool is_complete(const kcsim_warp *warp, const trip *past, uint32_t lane) {
     for (; past; past = trip_of(warp->block->worker->transit, past->also)) {
-        if (past->forgotten || (past->seen ? has_seen(warp, past) : has_waited(warp, past, lane)))
+        if (past->forgotten || (past->lands ? has_seen(warp, past) : has_waited(warp, past, lane)))
             return true;
         if (!past->also) return false;
     }
@@ -331,7 +338,7 @@ bool kcsim_transit_has_landed(const kcsim_warp *warp, uint64_t address, uint32_t
     bool some = false;
     for (int i = 0; place && i < 2; i++) {
         const trip *past = trip_of(transit, place->last[i]);
-        if (!past || past->key != key || !past->seen) continue;
+        if (!past || past->key != key || !past->lands) continue;
         if (!is_complete(warp, past, 0)) return false;
         some = true;
     }
@@ -375,7 +382,7 @@ static void tell(kcsim_access *access, uint32_t lanes, const walk *found) {
     uint32_t warps = access->warp->block->warp_count, id = past->key % launch->clock_count;
     kcsim_party party = {.place = past->place == UINT16_MAX ? UINT32_MAX : past->place};
     char text[224], end[96];
-    if (past->seen)
+    if (past->lands)
         snprintf(end, sizeof end,
                  "and nobody that is known of here has waited for mbarrier 0x%" PRIx64, past->at);
     else
