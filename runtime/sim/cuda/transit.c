@@ -90,7 +90,7 @@ void kcsim_transit_destroy(kcsim_transit *transit) {
     if (!transit) return;
     give_back(&transit->read);
     give_back(&transit->written);
-    for (uint32_t i = 0; transit->trips && i < TRIPS; i++)
+    for (uint32_t i = 0; transit->trips && i < TRIPS && i <= transit->latest; i++)
         free(transit->trips[i].seen);
     free(transit->trips);
     free(transit->read.pages);
