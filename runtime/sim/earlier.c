@@ -13,8 +13,16 @@
 #define STRONG ((uint64_t)1 << 54)
 #define LINE_MOST (((uint64_t)1 << 22) - 1)
 
+/* Whose: 63..56 the tag    55..32 the time, at most MOST_TIME    31..0 the warp, or SEVERAL */
+#define MOST_TIME (((uint64_t)1 << 24) - 1)
+#define SEVERAL UINT32_MAX
+
 typedef struct table {
     _Atomic uint64_t *entries[2]; /* of reads, of writes */
+    _Atomic uint64_t *owners[2];  /* of the same, if the launch hands over; made when first needed */
+    uint32_t *handed;             /* by warp: up to which time it is; NULL: the launch does not */
+    uint64_t warps;
+    atomic_bool hands_over;       /* some did */
     uint64_t tag;                 /* 1 to 255; others are of launches long gone */
     uint64_t number;              /* 0: no launch */
     int pending;                  /* the table of the launch that this one did not wait for */
@@ -32,29 +40,40 @@ static size_t bytes_of(const kcsim_earlier *earlier) {
     return earlier->count * sizeof(uint64_t);
 }
 
+static void *reserve(size_t bytes) {
+    void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return range == MAP_FAILED ? NULL : range;
+}
+
+static void drop_handed(table *of) {
+    if (of->handed) munmap(of->handed, of->warps * sizeof *of->handed);
+    of->handed = NULL;
+}
+
 kcsim_earlier *kcsim_earlier_create(const kcsim_memory *memory) {
     kcsim_earlier *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     made->base = memory->base;
     made->count = memory->span / SECTOR + 1;
     for (int i = 0; i < 2 * TABLES; i++) {
-        void *range = mmap(NULL, bytes_of(made), PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (range == MAP_FAILED) {
-            kcsim_earlier_destroy(made);
-            return NULL;
-        }
-        made->tables[i / 2].entries[i % 2] = range;
         made->tables[i / 2].pending = NONE;
+        made->tables[i / 2].entries[i % 2] = reserve(bytes_of(made));
+        if (made->tables[i / 2].entries[i % 2]) continue;
+        kcsim_earlier_destroy(made);
+        return NULL;
     }
     return made;
 }
 
 void kcsim_earlier_destroy(kcsim_earlier *earlier) {
     if (!earlier) return;
-    for (int i = 0; i < 2 * TABLES; i++)
-        if (earlier->tables[i / 2].entries[i % 2])
-            munmap((void *)earlier->tables[i / 2].entries[i % 2], bytes_of(earlier));
+    for (int i = 0; i < 2 * TABLES; i++) {
+        table *of = &earlier->tables[i / 2];
+        if (of->entries[i % 2]) munmap((void *)of->entries[i % 2], bytes_of(earlier));
+        if (of->owners[i % 2]) munmap((void *)of->owners[i % 2], bytes_of(earlier));
+        drop_handed(of);
+    }
     free(earlier);
 }
 
@@ -64,20 +83,32 @@ static int find_table(const kcsim_earlier *earlier, uint64_t number) {
     return NONE;
 }
 
+static void begin_handing(const kcsim_earlier *earlier, table *now, uint64_t warps) {
+    drop_handed(now);
+    now->hands_over = false;
+    now->warps = warps;
+    for (int i = 0; warps && i < 2; i++)
+        if (!now->owners[i]) now->owners[i] = reserve(bytes_of(earlier));
+    if (warps && now->owners[0] && now->owners[1]) now->handed = reserve(warps * sizeof(uint32_t));
+}
+
 void kcsim_earlier_begin(kcsim_earlier *earlier, uint64_t number, const char *kernel,
-                         uint64_t after) {
+                         uint64_t after, uint64_t warps) {
     earlier->now = (earlier->now + 1) % TABLES;
     table *now = &earlier->tables[earlier->now];
     now->number = number;
     now->pending = find_table(earlier, after);
     now->waited = false;
     snprintf(now->kernel, sizeof now->kernel, "%s", kernel);
+    begin_handing(earlier, now, warps);
     for (int i = 0; i < TABLES; i++)
         if (i != earlier->now && earlier->tables[i].pending == earlier->now)
             earlier->tables[i].pending = NONE;
     if (now->tag++ < 255) return;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         madvise((void *)now->entries[i], bytes_of(earlier), MADV_DONTNEED);
+        if (now->owners[i]) madvise((void *)now->owners[i], bytes_of(earlier), MADV_DONTNEED);
+    }
     now->tag = 1;
 }
 
@@ -87,6 +118,38 @@ bool kcsim_earlier_is_open(const kcsim_earlier *earlier) {
 
 void kcsim_earlier_waited(kcsim_earlier *earlier) {
     earlier->tables[earlier->now].waited = true;
+}
+
+void kcsim_earlier_hand_over(kcsim_earlier *earlier, uint32_t first, const uint32_t *times,
+                             uint32_t count) {
+    table *now = &earlier->tables[earlier->now];
+    for (uint32_t i = 0; now->handed && i < count && first + i < now->warps; i++)
+        if (times[i] > now->handed[first + i]) now->handed[first + i] = times[i];
+    now->hands_over = true;
+}
+
+/* One warp's last time; several warps' are not told apart. */
+static void note_owner(_Atomic uint64_t *owner, uint64_t tag, const kcsim_touch *touch) {
+    uint64_t old = atomic_load_explicit(owner, memory_order_relaxed), fresh;
+    do {
+        uint64_t time = touch->time < MOST_TIME ? touch->time : MOST_TIME;
+        uint32_t warp = touch->warp;
+        if (old >> 56 == tag) {
+            if ((uint32_t)old != warp) warp = SEVERAL;
+            if ((old >> 32 & MOST_TIME) > time) time = old >> 32 & MOST_TIME;
+        }
+        fresh = tag << 56 | time << 32 | warp;
+    } while (fresh != old && !atomic_compare_exchange_weak(owner, &old, fresh));
+}
+
+/* Whether what was done to a sector comes before the start of the launch behind. */
+static bool was_handed_over(const table *past, bool writes, uint64_t index) {
+    if (!past->handed || !past->hands_over) return false;
+    uint64_t owner = atomic_load_explicit(&past->owners[writes][index], memory_order_relaxed);
+    uint32_t warp = (uint32_t)owner;
+    if (owner >> 56 != past->tag) return false;
+    if (warp == SEVERAL) return true; /* perhaps: nothing is said */
+    return warp < past->warps && (owner >> 32 & MOST_TIME) <= past->handed[warp];
 }
 
 /* The bytes of the sector from `start` on that are touched. */
@@ -113,6 +176,8 @@ void kcsim_earlier_note(kcsim_earlier *earlier, const kcsim_touch *touch) {
         uint64_t old = atomic_load_explicit(entry, memory_order_relaxed), fresh;
         do fresh = joined(old, now->tag, bytes_in(touch, at), touch);
         while (fresh != old && !atomic_compare_exchange_weak(entry, &old, fresh));
+        if (now->handed)
+            note_owner(&now->owners[touch->writes][(at - earlier->base) / SECTOR], now->tag, touch);
     }
 }
 
@@ -121,8 +186,9 @@ static bool meets(const kcsim_earlier *earlier, const table *past, bool writes,
                   const kcsim_touch *touch, kcsim_trace *found) {
     uint64_t end = touch->address + touch->size;
     for (uint64_t at = touch->address / SECTOR * SECTOR; at < end; at += SECTOR) {
-        uint64_t entry = atomic_load_explicit(&past->entries[writes][(at - earlier->base) / SECTOR],
-                                              memory_order_relaxed);
+        uint64_t index = (at - earlier->base) / SECTOR;
+        uint64_t entry = atomic_load_explicit(&past->entries[writes][index], memory_order_relaxed);
+        if (was_handed_over(past, writes, index)) continue;
         if (entry >> 56 != past->tag || !((uint32_t)entry & bytes_in(touch, at))) continue;
         if (touch->strong && entry & STRONG) {
             found->heard |= writes;

@@ -18,6 +18,7 @@ typedef struct kcsim_touch {
     uint64_t address;
     uint32_t size, line; /* line: of the instruction */
     bool writes, strong;
+    uint32_t warp, time; /* of all the launch's warps; its clock */
 } kcsim_touch;
 
 /* What an earlier launch did with the same bytes. */
@@ -33,9 +34,13 @@ typedef struct kcsim_trace {
 kcsim_earlier *kcsim_earlier_create(const kcsim_memory *memory);
 void kcsim_earlier_destroy(kcsim_earlier *earlier);
 /* Launch `number` begins. It does not wait for launch `after` to end, and for no other; 0: all that
- * came before have ended. */
+ * came before have ended. `warps`: how many it has, when it may hand over; else 0. */
 void kcsim_earlier_begin(kcsim_earlier *earlier, uint64_t number, const char *kernel,
-                         uint64_t after);
+                         uint64_t after, uint64_t warps);
+/* What the launch's warps from `first` on did up to these times comes before the start of a launch
+ * that does not wait for it. Not for one warp by two threads at once. */
+void kcsim_earlier_hand_over(kcsim_earlier *earlier, uint32_t first, const uint32_t *times,
+                             uint32_t count);
 /* Some launch may not have ended. */
 bool kcsim_earlier_is_open(const kcsim_earlier *earlier);
 /* A thread of the launch has waited for its predecessor. */

@@ -52,6 +52,7 @@ typedef enum kcsim_kind {
     KCSIM_DO_MAP_FENCE,  /* extend: acquires the map at a; else releases */
     KCSIM_DO_COPY_GROUP, /* commit and wait; imm: groups that may stay in flight */
     KCSIM_DO_EARLY_WAIT, /* griddepcontrol.wait */
+    KCSIM_DO_EARLY_TRIGGER,
     KCSIM_DO_NOTHING,
     KCSIM_DO_BRANCH,
     KCSIM_DO_BRANCH_INDEX,
@@ -207,6 +208,7 @@ typedef struct kcsim_code {
     bool orders; /* by more than the block's barriers: mbarriers, the cluster's barrier */
     bool flags; /* strong accesses to shared memory order warps: they say so, or by fences */
     bool strong_shared, fences;
+    bool triggers; /* griddepcontrol.launch_dependents */
     bool mbarriers;
     bool uses_shared_window; /* addresses of shared memory may appear as generic ones */
 } kcsim_code;

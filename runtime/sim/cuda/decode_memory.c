@@ -277,8 +277,12 @@ bool kcsim_decode_memory(kcsim_decoder *decoder) {
     case PTX_FAMILY_POLICY: return decode_policy(decoder);
     case PTX_FAMILY_COPYGROUP: return decode_copy_group(decoder);
     case PTX_FAMILY_NOP:
-        decoder->insn->kind = decoder->statement->op == PTX_OP_GRIDDEP_WAIT ? KCSIM_DO_EARLY_WAIT
-                                                                            : KCSIM_DO_NOTHING;
+        decoder->insn->kind = KCSIM_DO_NOTHING;
+        if (decoder->statement->op == PTX_OP_GRIDDEP_WAIT)
+            decoder->insn->kind = KCSIM_DO_EARLY_WAIT;
+        if (decoder->statement->op != PTX_OP_GRIDDEP_LAUNCH) return true;
+        decoder->insn->kind = KCSIM_DO_EARLY_TRIGGER;
+        decoder->code->triggers = true;
         return true;
     default: return kcsim_decode_fail(decoder, "this instruction is not known");
     }

@@ -2,14 +2,16 @@
  * programming guide, "Programmatic Dependent Launch and Synchronization": such a kernel may run
  * before what its predecessor writes is visible, whether that one triggers it or ends, so that it
  * always waits first. PTX ISA, "griddepcontrol": .wait waits until all prerequisite grids are
- * complete and what they did to memory is visible.
+ * complete and what they did to memory is visible. And: a release fence in front of
+ * .launch_dependents synchronizes with the start of the dependent grid.
  *
- *     before:  st x                      -- launch_dependents, or its end
- *     k:       ld x: a race              griddepcontrol.wait - bar.sync: all threads may use x
+ *     before:  st y, fence.gpu, st x     -- launch_dependents, or its end
+ *     k:       ld y, but ld x: a race    griddepcontrol.wait - bar.sync: all threads may use x
  *
  * The launch runs behind its predecessor; what that one did is compared with what this one does
  * until it has waited. Where the predecessor did not wait for its own, that one may still run. */
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/sim/cuda/talk.h"
 
@@ -64,9 +66,26 @@ static void tell(kcsim_access *access, uint32_t lanes, const kcsim_trace *trace)
     kcsim_report_lanes(access->warp, access->insn, &report);
 }
 
-void kcsim_early_fence(kcsim_warp *warp) {
+static void end_hearing(kcsim_warp *warp) {
     if (warp->heard) kcsim_early_wait(warp);
     warp->heard = false;
+}
+
+void kcsim_early_fence(kcsim_warp *warp, const kcsim_insn *insn) {
+    uint32_t count = warp->block->launch->clock_count;
+    end_hearing(warp);
+    if (!warp->handed || kcsim_scope_of(insn) != KCSIM_SCOPE_GPU ||
+        ptx_has(insn->source, PTX_GROUP_SEMANTICS) == PTX_M_ACQUIRE)
+        return;
+    memcpy(warp->handed, warp->time, count * sizeof *warp->time);
+    kcsim_order_tick(warp);
+}
+
+void kcsim_early_trigger(kcsim_warp *warp) {
+    const kcsim_grid *launch = warp->block->launch;
+    if (warp->handed)
+        kcsim_earlier_hand_over(launch->earlier, kcsim_warp_key(warp) - warp->id, warp->handed,
+                                launch->clock_count);
 }
 
 /* A strong access may see the predecessor say that it is done: then an acquire, or a fence behind
@@ -77,7 +96,7 @@ static void hear(const kcsim_access *access) {
                  (access->kind == KCSIM_ACCESS_ATOMIC && access->insn->d.slot);
     if (!reads) return;
     access->warp->heard = true;
-    if (semantics == PTX_M_ACQUIRE || semantics == PTX_M_ACQ_REL) kcsim_early_fence(access->warp);
+    if (semantics == PTX_M_ACQUIRE || semantics == PTX_M_ACQ_REL) end_hearing(access->warp);
 }
 
 static bool finds(kcsim_access *access, const kcsim_touch *touch, kcsim_trace *trace) {
@@ -94,6 +113,8 @@ void kcsim_early_access(kcsim_access *access) {
     bool copies = access->insn->kind == KCSIM_DO_BULK;
     kcsim_touch touch = {.size = access->size,
                          .line = access->insn->line,
+                         .warp = kcsim_warp_key(access->warp),
+                         .time = access->warp->time[access->warp->id],
                          .writes = access->kind != KCSIM_ACCESS_READ,
                          .strong = !copies && (access->kind == KCSIM_ACCESS_ATOMIC ||
                                                kcsim_is_strong(access->insn))};

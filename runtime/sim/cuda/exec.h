@@ -93,6 +93,7 @@ typedef struct kcsim_warp {
     uint32_t quota;    /* registers a thread, as setmaxnreg left them */
     uint32_t waited;   /* early.c: its time when the launch before was over for it; 0: not yet */
     bool heard;        /* of something that the launch before wrote by a strong access */
+    uint32_t *handed;  /* early.c: its `time` at the last fence for the device; or NULL */
 } kcsim_warp;
 
 typedef struct kcsim_barrier {
@@ -142,6 +143,7 @@ typedef struct kcsim_block {
     uint32_t *arrivals;                /* clocks, one a barrier; NULL: all who come to it wait */
     struct kcsim_mbarriers *mbarriers; /* NULL: the kernel has none */
     struct kcsim_visit *visits;        /* from other blocks of the cluster, by warp; or NULL */
+    uint32_t *handed;                  /* of all warps: what theirs point into; or NULL */
     uint32_t visitors;                 /* the blocks that wrote here, by rank */
     uint32_t register_pool;            /* what setmaxnreg.dec gave back, by warp */
     uint64_t random;
@@ -181,6 +183,7 @@ typedef struct kcsim_grid {
     kcsim_conflicts *conflicts; /* between blocks; NULL: not looked for */
     kcsim_earlier *earlier;     /* between launches; NULL: not looked for */
     bool is_early;              /* it began before another has ended: early.c */
+    bool hands_over;            /* by fences before launch_dependents */
     _Atomic uint64_t next_cluster;
 } kcsim_grid;
 
@@ -484,7 +487,8 @@ void kcsim_order_fence(kcsim_warp *warp);
 /* ---- launches that begin before another has ended: early.c ---- */
 
 void kcsim_early_wait(kcsim_warp *warp); /* griddepcontrol.wait */
-void kcsim_early_fence(kcsim_warp *warp);
+void kcsim_early_fence(kcsim_warp *warp, const kcsim_insn *insn);
+void kcsim_early_trigger(kcsim_warp *warp); /* griddepcontrol.launch_dependents */
 
 /* ---- races: race.c --------------------------------------------------------------------------- */
 

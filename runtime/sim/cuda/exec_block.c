@@ -94,6 +94,11 @@ static bool create_checks(kcsim_block *block) {
         block->mbarriers = kcsim_mbarriers_create(launch->shared_bytes, launch->clock_count);
         made &= block->mbarriers != NULL;
     }
+    if (launch->hands_over) {
+        block->handed =
+            calloc((size_t)block->warp_count * launch->clock_count, sizeof *block->handed);
+        made &= block->handed != NULL;
+    }
     /* Where atomics may order blocks, which is not followed, nothing is said of visits. */
     if (launch->check_bounds && !alone && !code->talks_across_blocks) {
         block->visits = calloc(launch->clock_count, sizeof *block->visits);
@@ -151,6 +156,7 @@ bool kcsim_block_create(kcsim_block *block, kcsim_cluster *cluster, uint32_t ran
         warp->constants = code->constants;
         warp->full = block->full + (size_t)code->slot_count * w;
         if (launch->track) warp->defined = block->defined + (size_t)code->slot_count * w;
+        if (block->handed) warp->handed = block->handed + (size_t)w * launch->clock_count;
     }
     number_threads(block);
     return true;
@@ -180,6 +186,7 @@ void kcsim_block_destroy(kcsim_block *block) {
     free(block->clocks);
     free(block->arrivals);
     free(block->visits);
+    free(block->handed);
     free(block->past);
     memset(block, 0, sizeof *block);
 }
@@ -217,6 +224,7 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     warp->quota = block->launch->quota;
     warp->waited = 0;
     warp->heard = false;
+    if (warp->handed) memset(warp->handed, 0, clocks * sizeof *warp->handed);
 }
 
 void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {

@@ -159,12 +159,13 @@ static void do_rest(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     case KCSIM_DO_PROXY_FENCE: kcsim_do_proxy_fence(warp, insn); break;
     case KCSIM_DO_FENCE:
         kcsim_order_fence(warp);
-        kcsim_early_fence(warp);
+        kcsim_early_fence(warp, insn);
         if (ptx_has(insn->source, PTX_GROUP_SEMANTICS) != PTX_M_RELEASE) kcsim_lanes_order(warp);
         if (warp->block->worker->talk) kcsim_talk_fence(warp, kcsim_scope_of(insn));
         break;
     case KCSIM_DO_MBARRIER: kcsim_do_mbarrier(warp, insn, mask); break;
     case KCSIM_DO_EARLY_WAIT: kcsim_early_wait(warp); break;
+    case KCSIM_DO_EARLY_TRIGGER: kcsim_early_trigger(warp); break;
     case KCSIM_DO_SYSTEM: kcsim_do_system(warp, insn, mask); break;
     case KCSIM_DO_ACTIVE_MASK: do_active_mask(warp, insn, mask); break;
     default: break;

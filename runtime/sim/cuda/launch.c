@@ -388,7 +388,10 @@ static void look_back(kcsim_grid *grid, uint64_t after) {
     if (machine->arch->major < 9 || machine->memory.used > MOST_CONFLICT_BYTES) return;
     if (!machine->earlier) machine->earlier = kcsim_earlier_create(&machine->memory);
     if (!machine->earlier) return;
-    kcsim_earlier_begin(machine->earlier, machine->launches, grid->function->name, after);
+    uint64_t warps = grid->cluster_total * grid->clock_count;
+    grid->hands_over = grid->code->triggers && grid->code->fences && warps < UINT32_MAX;
+    kcsim_earlier_begin(machine->earlier, machine->launches, grid->function->name, after,
+                        grid->hands_over ? warps : 0);
     grid->earlier = machine->earlier;
     grid->is_early = kcsim_earlier_is_open(machine->earlier);
 }
