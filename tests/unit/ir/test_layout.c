@@ -9,23 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/layout.h"
-
-static uint64_t seed, round_seed;
-
-static uint32_t pick(uint32_t low, uint32_t high) {
-    seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
-    return low + (uint32_t)(seed % (high - low + 1));
-}
-
-static kc_layout parse(const char *text) {
-    kc_layout l;
-    const char *error;
-    size_t at;
-    if (!kc_layout_parse(&l, text, strlen(text), &error, &at))
-        fail_msg("%s: %s at %zu", text, error, at);
-    return l;
-}
+#include "tests/unit/ir/layout_test.h"
 
 static const char *print(const kc_layout *l) {
     static char text[4000];

@@ -10,23 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/layout.h"
+#include "tests/unit/ir/layout_test.h"
 
 enum { WORD_BYTES = 4, MAX_BANKS = 64, MAX_WORDS = 4096 };
-
-static uint64_t seed, round_seed;
-
-static uint32_t pick(uint32_t low, uint32_t high) {
-    seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
-    return low + (uint32_t)(seed % (high - low + 1));
-}
-
-static kc_layout parse(const char *text) {
-    kc_layout l;
-    const char *error;
-    if (!kc_layout_parse(&l, text, strlen(text), &error, NULL)) fail_msg("%s: %s", text, error);
-    return l;
-}
 
 // ---- counting -----------------------------------------------------------------------------------
 
