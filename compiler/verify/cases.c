@@ -3,6 +3,7 @@
 // where another variant begins.
 #include <string.h>
 
+#include "compiler/verify/place.h"
 #include "compiler/verify/verify.h"
 
 enum { MOST_VALUES = 24, MOST_CASES = 400, USUAL_TILE = 32, PRIME = 37 };
@@ -257,8 +258,75 @@ static void repeat(chooser *c) {
         }
 }
 
+// ---- large functions ----------------------------------------------------------------------------
+
+int kc_verify_variant(const kcrt_signature *f, const kcrt_target *target, const int64_t *device,
+                      const int64_t *alignments, const kc_verify_case *x) {
+    int64_t values[KCRT_MAX_SYMBOLS] = {0}, holds;
+    for (int s = 0; s < f->dim_count + f->stride_count; s++)
+        values[s] = x->values[s];
+    for (int a = 0; a < f->arg_count; a++)
+        values[f->align_base + a] = alignments[a];
+    for (int i = 0; i < KCRT_DEVICE_SYMBOLS; i++)
+        values[f->device_base + i] = device[i];
+    for (int v = 0; v < target->variant_count; v++)
+        if (!target->variants[v].has_when ||
+            (!kcrt_term_eval(&target->variants[v].when, values, &holds) && holds))
+            return v;
+    return -1;
+}
+
+static double size_of(const chooser *c, const kc_verify_case *x) {
+    double size = 1;
+    for (int s = 0; s < c->f->dim_count; s++)
+        size *= (double)x->values[s];
+    return size;
+}
+
+static void sort_by_size(chooser *c) {
+    for (int i = 1; i < c->n_cases; i++) {
+        kc_verify_case x = c->cases[i];
+        int k = i;
+        for (; k > 0 && size_of(c, &c->cases[k - 1]) > size_of(c, &x); k--)
+            c->cases[k] = c->cases[k - 1];
+        c->cases[k] = x;
+    }
+}
+
+static int variant_of(const chooser *c, const kcrt_target *target, const int64_t *device,
+                      const kc_verify_case *x) {
+    int64_t alignments[KCRT_MAX_SYMBOLS];
+    for (int a = 0; a < c->f->arg_count; a++) {
+        const char *type = c->f->args[a].type;
+        alignments[a] = x->misaligned ? kc_dtype_unit(kc_dtype_find(type, strlen(type)))
+                                      : KC_PLACE_ALIGNMENT;
+    }
+    return kc_verify_variant(c->f, target, device, alignments, x);
+}
+
+// Of a function that is large whatever its dims: the smallest case of each variant, and a few more.
+static void keep_smallest(chooser *c, const kcrt_target *target, const int64_t *device) {
+    enum { A_FEW = 3 };
+    bool *covered = KC_NEW_ARRAY(c->arena, bool, target->variant_count + 1);
+    int kept = 0;
+    sort_by_size(c);
+    for (int i = 0; i < c->n_cases; i++) {
+        int variant = variant_of(c, target, device, &c->cases[i]);
+        bool first = variant >= 0 && !covered[variant];
+        if (first) covered[variant] = true;
+        if (first || i < A_FEW) c->cases[kept++] = c->cases[i];
+    }
+    c->n_cases = kept;
+}
+
+static void vary_each(chooser *c) {
+    for (int s = 0; s < c->f->dim_count; s++)
+        for (int i = 0; i < c->symbols[s].n_values; i++)
+            vary(c, s, c->symbols[s].values[i]);
+}
+
 int kc_verify_cases(kc_arena *arena, const kcrt_signature *f, const kcrt_target *target,
-                    kc_verify_case **out) {
+                    const int64_t *device, kc_verify_case **out) {
     chooser c = {.arena = arena, .f = f, .n = f->dim_count + f->stride_count};
     c.symbols = KC_NEW_ARRAY(arena, symbol, c.n + 1);
     c.cases = KC_NEW_ARRAY(arena, kc_verify_case, MOST_CASES);
@@ -268,13 +336,12 @@ int kc_verify_cases(kc_arena *arena, const kcrt_signature *f, const kcrt_target 
     for (int s = 0; s < f->dim_count; s++)
         choose_values(&c, s);
     vary_all(&c);
-    for (int s = 0; s < f->dim_count; s++)
-        for (int i = 0; i < c.symbols[s].n_values; i++)
-            vary(&c, s, c.symbols[s].values[i]);
+    vary_each(&c);
     if (!c.n_cases) {
         c.unlimited = true;
         vary_all(&c);
-        if (c.n_cases > 3) c.n_cases = 3; // the smallest ones
+        vary_each(&c);
+        keep_smallest(&c, target, device);
     }
     repeat(&c);
     *out = c.cases;

@@ -131,18 +131,10 @@ static int64_t alignment_of(const runner *r, int a, const kc_verify_case *c) {
 }
 
 static int choose_variant(const runner *r, const kc_verify_case *c) {
-    int64_t values[KCRT_MAX_SYMBOLS] = {0}, holds;
-    for (int s = 0; s < r->task->symbol_count; s++)
-        values[s] = c->values[s];
+    int64_t alignments[KCRT_MAX_SYMBOLS];
     for (int a = 0; a < r->f->arg_count; a++)
-        values[r->f->align_base + a] = alignment_of(r, a, c);
-    for (int i = 0; i < KCRT_DEVICE_SYMBOLS; i++)
-        values[r->f->device_base + i] = r->device_values[i];
-    for (int v = 0; v < r->target->variant_count; v++)
-        if (!r->target->variants[v].has_when ||
-            (!kcrt_term_eval(&r->target->variants[v].when, values, &holds) && holds))
-            return v;
-    return -1;
+        alignments[a] = alignment_of(r, a, c);
+    return kc_verify_variant(r->f, r->target, r->device_values, alignments, c);
 }
 
 static void describe_case(const runner *r, const kc_verify_case *c, char *text, size_t size) {
@@ -225,7 +217,7 @@ void kc_verify_execute(const kc_package_file *subset, const char *path, double s
         return;
     }
     read_device(&r);
-    int n = kc_verify_cases(arena, f, target, &cases);
+    int n = kc_verify_cases(arena, f, target, r.device_values, &cases);
     for (int i = 0; i < n; i++) {
         if (now() > deadline) {
             tell(out, "late");

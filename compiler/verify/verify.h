@@ -44,7 +44,12 @@ typedef struct {
     bool in_place;   // outputs that may share memory with an input do
     int fill;        // 0 normal, 1 uniform, 2 small integers
 } kc_verify_case;
-int kc_verify_cases(kc_arena *, const kcrt_signature *, const kcrt_target *, kc_verify_case **);
+// device: values of kcrt_device_symbols.
+int kc_verify_cases(kc_arena *, const kcrt_signature *, const kcrt_target *, const int64_t *device,
+                    kc_verify_case **);
+// The variant that a launch takes; alignments: of the arguments' addresses. -1: none.
+int kc_verify_variant(const kcrt_signature *, const kcrt_target *, const int64_t *device,
+                      const int64_t *alignments, const kc_verify_case *);
 
 // execute.c: in a worker. Tells `out`, a line each:
 //   case TAB VARIANT TAB WHAT               before a case
