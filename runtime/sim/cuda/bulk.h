@@ -78,6 +78,28 @@ void kcsim_proxy_fence(kcsim_warp *warp);
 /* A fence lies between what warp `writer` did at `time` and now, as `warp` knows it. */
 bool kcsim_proxy_is_fenced(const kcsim_warp *warp, uint32_t writer, uint32_t time);
 
+/* ---- late.c: bytes on their way to global memory, under other seeds than 0; a block's ---- */
+
+typedef struct kcsim_bulk_bytes {
+    uint8_t *host;
+    const uint8_t *data;
+    uint64_t size;
+    uint8_t op, type; /* of a reduction; or PTX_M_NONE */
+} kcsim_bulk_bytes;
+void kcsim_bulk_write(const kcsim_bulk_bytes *bytes); /* exec_bulk.c */
+
+typedef struct kcsim_late kcsim_late;
+kcsim_late *kcsim_late_create(uint32_t thread_count);
+void kcsim_late_destroy(kcsim_late *late);
+void kcsim_late_reset(kcsim_late *late);
+/* Whether the copy that is issued is late. */
+bool kcsim_late_begins(kcsim_block *block);
+/* In the thread's open group. False: the host has no memory. */
+bool kcsim_late_add(kcsim_late *late, uint32_t thread, const kcsim_bulk_bytes *bytes);
+void kcsim_late_commit(kcsim_warp *warp, uint32_t lanes);
+void kcsim_late_wait(kcsim_warp *warp, uint32_t lanes, uint64_t left);
+void kcsim_late_land(kcsim_block *block); /* all of it */
+
 /* ---- fences.c: the same for global memory; a worker's ---- */
 
 typedef struct kcsim_fences kcsim_fences;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/sim/cuda/bulk.h"
 #include "runtime/sim/cuda/transit.h"
 
 #define REMEMBERED 16u
@@ -92,10 +93,12 @@ void kcsim_do_copy_group(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask
     bool waits = op != PTX_OP_CPASYNC_COMMIT && op != PTX_OP_BULK_COMMIT;
     /* wait_all takes along what no group was made of yet */
     bool commits = op != PTX_OP_CPASYNC_WAIT && op != PTX_OP_BULK_WAIT;
-    bool departs = warp->block->departures != NULL;
+    bool departs = warp->block->departures != NULL, late = bulk && warp->block->late;
+    bool ends = waits && ptx_has(insn->source, PTX_GROUP_READ) == PTX_M_NONE;
     if (departs && commits) kcsim_transit_commit(warp, bulk, mask);
-    if (departs && waits && ptx_has(insn->source, PTX_GROUP_READ) == PTX_M_NONE)
-        kcsim_transit_wait(warp, bulk, mask, (uint64_t)insn->imm);
+    if (departs && ends) kcsim_transit_wait(warp, bulk, mask, (uint64_t)insn->imm);
+    if (late && commits) kcsim_late_commit(warp, mask);
+    if (late && ends) kcsim_late_wait(warp, mask, (uint64_t)insn->imm);
     for (uint32_t rest = copies ? mask : 0; rest; rest &= rest - 1) {
         copying_thread *thread =
             &copies->threads[warp->index * KCSIM_LANES + (uint32_t)__builtin_ctz(rest)];

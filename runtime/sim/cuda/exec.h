@@ -127,6 +127,7 @@ typedef struct kcsim_block {
     struct kcsim_copies *leaving;      /* bulk copies that read; these three as well */
     struct kcsim_flights *flights;     /* bulk copies that write */
     struct kcsim_proxy *proxy;
+    struct kcsim_late *late;             /* bulk.h; NULL: nothing is */
     struct kcsim_departures *departures; /* transit.h; NULL where the worker has no transit */
     /* Tensor maps in global memory that this block changed field by field, and those that its
      * warps acquired, rings; exec_tensormap.c. */

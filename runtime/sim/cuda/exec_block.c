@@ -80,6 +80,10 @@ static bool create_checks(kcsim_block *block) {
         block->proxy = kcsim_proxy_create(block->warp_count, launch->clock_count);
         made &= block->proxy != NULL;
     }
+    if (code->bulk && launch->machine->options.seed) {
+        block->late = kcsim_late_create(block->warp_count * KCSIM_LANES);
+        made &= block->late != NULL;
+    }
     if (launch->check_copies && code->bulk) {
         block->leaving = kcsim_copies_create(launch->shared_bytes, block->warp_count,
                                              block->rank * block->warp_count);
@@ -181,6 +185,7 @@ void kcsim_block_destroy(kcsim_block *block) {
     kcsim_flights_destroy(block->flights);
     kcsim_proxy_destroy(block->proxy);
     kcsim_departures_destroy(block->departures);
+    kcsim_late_destroy(block->late);
     kcsim_mbarriers_destroy(block->mbarriers);
     kcsim_flags_destroy(block->flags);
     free(block->clocks);
@@ -257,6 +262,7 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     kcsim_flights_reset(block->flights);
     kcsim_proxy_reset(block->proxy);
     kcsim_departures_reset(block->departures, block->warp_count);
+    kcsim_late_reset(block->late);
     block->map_change_count = block->map_fence_count = 0;
     kcsim_mbarriers_reset(block->mbarriers);
     kcsim_flags_reset(block->flags);

@@ -29,6 +29,7 @@ typedef struct transfer {
     uint8_t *data, *marks;
     uint64_t moved, sectors; /* of global memory */
     uint32_t trip;           /* transit.h; 0: none */
+    bool late;               /* late.c */
 } transfer;
 
 /* ---- reports ---- */
@@ -111,15 +112,28 @@ static void check_defined(const transfer *move, uint64_t from, uint64_t address,
              "the shared memory that is copied was never written");
 }
 
-static void combine_row(const transfer *move, uint8_t *host, uint64_t from, uint64_t size) {
-    unsigned bytes = kcsim_type_bytes(move->type);
-    for (uint64_t i = 0; i + bytes <= size; i += bytes) {
-        uint64_t old = 0, value = 0;
-        memcpy(&old, host + i, bytes);
-        memcpy(&value, move->data + from + i, bytes);
-        old = kcsim_atomic_combine((ptx_modifier)move->bulk->op, move->type, old, value, 0, bytes);
-        memcpy(host + i, &old, bytes);
+void kcsim_bulk_write(const kcsim_bulk_bytes *to) {
+    if (to->op == PTX_M_NONE) {
+        memcpy(to->host, to->data, to->size);
+        return;
     }
+    unsigned bytes = kcsim_type_bytes((ptx_type)to->type);
+    for (uint64_t i = 0; i + bytes <= to->size; i += bytes) {
+        uint64_t old = 0, value = 0;
+        memcpy(&old, to->host + i, bytes);
+        memcpy(&value, to->data + i, bytes);
+        old = kcsim_atomic_combine((ptx_modifier)to->op, (ptx_type)to->type, old, value, 0, bytes);
+        memcpy(to->host + i, &old, bytes);
+    }
+}
+
+static kcsim_bulk_bytes bytes_to(const transfer *move, uint8_t *host, uint64_t from,
+                                 uint64_t size) {
+    return (kcsim_bulk_bytes){.host = host,
+                              .data = move->data + from,
+                              .size = size,
+                              .op = move->bulk->op,
+                              .type = (uint8_t)move->type};
 }
 
 static void write_row(transfer *move, uint64_t from, uint64_t address, uint64_t size) {
@@ -133,8 +147,11 @@ static void write_row(transfer *move, uint64_t from, uint64_t address, uint64_t 
         kcsim_transit_touch(move->warp->block->worker->transit, move->trip, address, size,
                             access.kind);
     check_defined(move, from, address, size);
-    if (reduces) combine_row(move, kcsim_host(&access, move->lane), from, size);
-    else memcpy(kcsim_host(&access, move->lane), move->data + from, size);
+    kcsim_bulk_bytes bytes = bytes_to(move, kcsim_host(&access, move->lane), from, size);
+    uint32_t thread = move->warp->index * KCSIM_LANES + move->lane;
+    if (!move->late) kcsim_bulk_write(&bytes);
+    else if (!kcsim_late_add(move->warp->block->late, thread, &bytes))
+        move->warp->block->worker->failed = true;
     uint8_t *marks = access.shadowed ? kcsim_marks(&access, move->lane) : NULL;
     for (uint64_t i = 0; marks && i < size; i++)
         marks[i] = move->marks[from + i] && (marks[i] || !reduces);
@@ -293,8 +310,8 @@ static void store_chunks(const transfer *move, const kcsim_access *access) {
     for (uint64_t i = 0; i < move->size; i += CHUNK) {
         uint64_t chunk = chunk_at(move, address, i);
         uint64_t size = move->size - i < CHUNK ? move->size - i : CHUNK;
-        if (move->bulk->op != PTX_M_NONE) combine_row(move, host + chunk, i, size);
-        else memcpy(host + chunk, move->data + i, size);
+        kcsim_bulk_bytes bytes = bytes_to(move, host + chunk, i, size);
+        kcsim_bulk_write(&bytes);
         for (uint64_t k = 0; marks && k < size; k++)
             marks[chunk + k] =
                 move->marks[i + k] && (marks[chunk + k] || move->bulk->op == PTX_M_NONE);
@@ -557,6 +574,7 @@ static void copy(transfer *move) {
         uint32_t lanes = 1u << move->lane;
         if (move->warp->block->departures)
             move->trip = kcsim_transit_group(move->warp, true, &lanes);
+        move->late = kcsim_late_begins(move->warp->block);
         each_row(move, write_row);
         leave(move);
     } else {

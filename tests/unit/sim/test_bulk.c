@@ -580,12 +580,44 @@ static void test_problems(void **state) {
     BAD(type = KCSIM_TENSOR_TYPE_COUNT, "tensorDataType");
 }
 
+/* What a thread reads back of its own bulk store when it has waited by `wait`: bit 0: under some seed the bytes of before;
+ * bit 1: under some the new ones. The block ends, and they are there. */
+static unsigned read_back(const char *wait) {
+    unsigned seen = 0;
+    char ptx[8192];
+    snprintf(ptx, sizeof ptx, "%s%s%s%s", HEADER TO_TILE FENCE "bar.sync 0;\n" ONLY_FIRST STORE COMMIT, wait,
+             "ld.global.b32 %r20, [%d0+496];\nst.global.b32 [%d0+1024], %r20;\n" SKIP "bar.sync 0;\n", END);
+    for (uint64_t seed = 0; seed < 16; seed++) {
+        bulk_test bulk;
+        bulk_open(&bulk, ptx, seed);
+        const uint8_t *out = bytes_at(&bulk, bulk.test.out);
+        uint32_t before, after, last;
+        memcpy(&before, out + 496, 4);
+        bulk_run(&bulk, 1, 32, 1);
+        memcpy(&after, out + 1024, 4);
+        memcpy(&last, out + 496, 4);
+        assert_true(after == before || after == 31);
+        assert_int_equal(last, 31);
+        seen |= after == before ? 1 : 2;
+        machine_close(&bulk.test);
+    }
+    return seen;
+}
+
+static void test_late(void **state) {
+    (void)state;
+    assert_int_equal(read_back("cp.async.bulk.wait_group 0;\n"), 2);
+    assert_int_equal(read_back(DRAIN), 3);
+    assert_int_equal(read_back("cp.async.bulk.wait_group 1;\n"), 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unchecked), cmocka_unit_test(test_problems),   cmocka_unit_test(test_plain),    cmocka_unit_test(test_swizzles),
         cmocka_unit_test(test_ranks),      cmocka_unit_test(test_fill),     cmocka_unit_test(test_tensor_add),
         cmocka_unit_test(test_reductions), cmocka_unit_test(test_clusters), cmocka_unit_test(test_waiting),
         cmocka_unit_test(test_reuse),      cmocka_unit_test(test_proxies),  cmocka_unit_test(test_places),
-        cmocka_unit_test(test_maps),       cmocka_unit_test(test_prefetches), cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_maps),       cmocka_unit_test(test_prefetches), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_late)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
