@@ -302,7 +302,7 @@ static int64_t reached(const kc_layout *layout, int dim, int64_t vector) {
 // An access of a tile that would touch sectors of memory in part, in the main context, has one of
 // its own. A store of 4-bit elements writes whole bytes, so that each thread must hold pairs along
 // the last dimension.
-static kc_context *access_context(kc_layouts *l, const kc_op *op, const kc_type *type) {
+kc_context *kc_layouts_access_context(kc_layouts *l, const kc_op *op, const kc_type *type) {
     kc_access access = kc_layouts_access(l, op);
     if (type->rank == 0 || access.fast < 0) return l->main;
     kc_layout mine = kc_layouts_project(l, &l->main->space, type);
@@ -353,14 +353,15 @@ static void place_op(kc_layouts *l, kc_op *op) {
         return;
     case KC_OP_LOAD:
         if (context == l->main)
-            context = l->dot ? access_context(l, op, &kc_result(op, 0)->type) : load_context(l, op);
+            context = l->dot ? kc_layouts_access_context(l, op, &kc_result(op, 0)->type)
+                             : load_context(l, op);
         operands_in_context(l, op, context, 1, op->n_operands);
         place_results(l, op, context);
         set_vector(l, op, kc_result(op, 0));
         set_same(l, op);
         return;
     case KC_OP_STORE:
-        context = access_context(l, op, &kc_operand(op, 1)->type);
+        context = kc_layouts_access_context(l, op, &kc_operand(op, 1)->type);
         operands_in_context(l, op, context, 1, op->n_operands);
         set_vector(l, op, kc_operand(op, 1));
         return;
@@ -416,6 +417,7 @@ static void layout_kernel(kc_pass_context *pass, kc_op *kernel) {
         if (error) kc_bug("no layout for the space of a dot: %s", error);
         l.main = kc_layouts_context(&l, &space);
         claim_dots(&l, kernel->body);
+        kc_layouts_claim_epilogue(&l, kernel->body);
     } else {
         l.main = main_context(&l);
     }

@@ -26,6 +26,13 @@ inputs: {x: "f16[M, N]"}
 outputs: {y: "f16[M, N]"}
 body: |
   y = softmax(x)
+""",
+    "residuals": """
+inputs: {x: "f16[256, 128]", w: "f16[128, 256]", b: "f16[256]", r: "f16[256, 256]", q: "f16[256, 256]"}
+outputs: {y: "f16[256, 256]"}
+body: |
+  y = silu(matmul(x, w) + b) * q + r
+schedule: [{tile: [128, 128, 32], warps: 8, stages: 4}]
 """}, "traffic")
 
 
@@ -78,4 +85,11 @@ if got:
     y = np.exp(x.astype(np.longdouble) - x.max())
     test("softmax of a row of 100003 is right", difference(got[0], y / y.sum(), (y / y.sum() * (100003 + 40) * 2.0**-24).astype(float)) == "")
     test("softmax of a row of 100003 is one kernel", launches() == 1 and len(model.counters) == 1, model.counters)
+
+# 4 blocks; 4 steps each, a barrier a step and one before them; the result is turned once, whatever is read beside it.
+x, w = (rng.standard_normal(shape).astype(np.float16) for shape in ((256, 128), (128, 256)))
+r, q, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((256, 256), (256, 256), 256))
+if counted("residuals", "residuals", {"x": x, "w": w, "b": b, "r": r, "q": q}, check=True):
+    test("residuals are read as the result is stored: two barriers", total("barriers") == 4 * (4 + 1 + 2), total("barriers"))
+    test("residuals take whole sectors, without bank conflicts", efficiency() == 1 and total("shared_bank_conflicts") == 0, (efficiency(), total("shared_bank_conflicts")))
 finish()
