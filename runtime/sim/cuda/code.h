@@ -58,6 +58,7 @@ typedef enum kcsim_kind {
     KCSIM_DO_BRANCH_INDEX,
     KCSIM_DO_EXIT,
     KCSIM_DO_TRAP,
+    KCSIM_DO_ENDLESS, /* loops.c: no way leads from here to an exit; imm: where the loop ends */
     KCSIM_DO_SYSTEM, /* mode: kcsim_system_call; list: where arguments lie; imm: the result or -1 */
     KCSIM_DO_BARRIER,
     KCSIM_DO_CLUSTER_BARRIER, /* mode: KCSIM_BARRIER_ARRIVE, or SYNC for the wait */
@@ -245,6 +246,10 @@ typedef struct kcsim_flat {
  * elements. False with module->error set. The arrays are malloc'd; what they point to lives in the
  * module's arena. */
 bool kcsim_flatten(ptx_module *module, ptx_routine *entry, kcsim_flat *flat);
+
+/* ---- loops.c: where a loop begins that has no way out, KCSIM_DO_ENDLESS takes the place of the
+ * instruction. False when the host is out of memory. ---- */
+bool kcsim_find_endless(kcsim_code *code);
 
 /* ---- registers.c ---- */
 /* One slot number (from 1) a register, and the slots. False when the host is out of memory. */

@@ -284,6 +284,7 @@ static bool decode_flat(ptx_module *module, kcsim_flat *flat, kcsim_code *code, 
         lay_out_shared(&decoder);
         code->local_bytes = (flat->local_bytes + 15) / 16 * 16;
         done = keep_statements(&decoder, flat) && keep_constants(&decoder);
+        done = done && kcsim_find_endless(code);
         code->flags |= code->strong_shared && code->fences;
         code->orders |= code->flags;
     }

@@ -385,6 +385,8 @@ static inline void kcsim_warp_yield(kcsim_warp *warp) {
     warp->yielding = true;
     warp->behind = 0; /* the run loop looks up at once */
 }
+/* KCSIM_DO_ENDLESS: the block cannot end, and is given up. */
+void kcsim_warp_endless(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 /* Finds out why nothing can run, and records it. */
 void kcsim_block_stuck(kcsim_block *block);
 

@@ -325,6 +325,7 @@ static bool goes_round(kcsim_warp *warp) {
 static bool comes_back(kcsim_warp *warp) {
     uint32_t seen = 0;
     bool polls;
+    warp->look.insn = NULL; /* until the loop looks at something */
     warp->clock_stands = true;
     warp->clock = warp->steps;
     do {
@@ -421,8 +422,11 @@ static void tell_polling(kcsim_warp *warp) {
                  "wants %d registers a thread, and the block's warps gave back %u",
                  (int)insn->imm - (int)warp->quota, block->register_pool);
     } else {
-        snprintf(text, sizeof text, "polls memory that nobody will change any more");
-        report.space = look->insn ? ptx_space_name(look->space) : "memory";
+        snprintf(text, sizeof text, "%s",
+                 look->insn ? "polls memory that nobody will change any more"
+                            : "goes round for ever: it looks at no memory, and its registers come "
+                              "back to what they were");
+        report.space = look->insn ? ptx_space_name(look->space) : "loop";
         if (look->insn) {
             insn = look->insn;
             report.lanes = look->lanes;

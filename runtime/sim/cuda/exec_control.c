@@ -492,6 +492,21 @@ void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask) {
 
 /* ---- stuck ---- */
 
+void kcsim_warp_endless(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    kcsim_block *block = warp->block;
+    char text[100];
+    snprintf(text, sizeof text, "never leaves the loop of lines %u to %u: there is no way out of it",
+             insn->line, (uint32_t)insn->imm);
+    kcsim_report report = {
+        .kind = KCSIM_FINDING_DEADLOCK, .lanes = mask, .space = "loop", .other = text};
+    kcsim_report_lanes(warp, insn, &report);
+    block->stuck = block->trapped = block->worker->faulted = true;
+    if (!block->worker->fault[0])
+        snprintf(block->worker->fault, sizeof block->worker->fault,
+                 "block %u,%u,%u is stuck: warp %u %s", block->id[0], block->id[1], block->id[2],
+                 warp->index, text);
+}
+
 static int describe(char *text, size_t size, const char *comma, const kcsim_warp *warp,
                     const kcsim_group *group) {
     uint32_t line = warp->block->launch->code->insns[group->pc].line;

@@ -5,6 +5,7 @@
  * and handed out when the launch ends; kernels with such calls run on one host thread, so that its
  * order repeats. CUDA C++ programming guide, "Formatted Output", "Assertion", "Dynamic Global
  * Memory Allocation". */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,14 @@ static const char *trap_reason(const kcsim_insn *insn) {
 }
 
 void kcsim_do_trap(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
+    char text[120];
+    snprintf(text, sizeof text, "the stack of the thread is used up: %" PRIu64 " bytes",
+             warp->block->launch->function->module->ptx.stack_bytes);
+    kcsim_report report = {.kind = KCSIM_FINDING_OUT_OF_BOUNDS,
+                           .lanes = mask,
+                           .space = "local",
+                           .other = text};
+    if (insn->imm == KCSIM_TRAP_STACK) kcsim_report_lanes(warp, insn, &report);
     stop(warp, insn, mask, "trap", trap_reason(insn));
 }
 

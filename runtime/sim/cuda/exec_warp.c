@@ -77,6 +77,7 @@ static void do_control(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) 
     case KCSIM_DO_EXIT: kcsim_warp_exit(warp, mask); break;
     case KCSIM_DO_BARRIER: kcsim_warp_barrier(warp, insn, mask); break;
     case KCSIM_DO_TRAP: kcsim_do_trap(warp, insn, mask); break;
+    case KCSIM_DO_ENDLESS: kcsim_warp_endless(warp, insn, mask); break;
     case KCSIM_DO_CLUSTER_BARRIER: kcsim_warp_cluster_barrier(warp, insn, mask); break;
     case KCSIM_DO_REGISTERS:
         if (kcsim_warp_registers(warp, insn, mask)) warp->pc++;
@@ -196,6 +197,7 @@ static inline void step(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
     case KCSIM_DO_BRANCH_INDEX:
     case KCSIM_DO_EXIT:
     case KCSIM_DO_TRAP:
+    case KCSIM_DO_ENDLESS:
     case KCSIM_DO_CLUSTER_BARRIER:
     case KCSIM_DO_REGISTERS:
     case KCSIM_DO_BARRIER: do_control(warp, insn, mask); return;

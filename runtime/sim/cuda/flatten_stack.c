@@ -78,36 +78,43 @@ static bool convert(kcsim_flattener *state, const ptx_statement *like, ptx_type 
     return KCSIM_EMIT(state, convert, d, a);
 }
 
+/* A trap where top is past the end. */
+static bool stop_behind_end(kcsim_flattener *state, const ptx_statement *like) {
+    ptx_statement compare = kcsim_flat_make(like, PTX_OP_SETP, PTX_U64);
+    ptx_statement trap = kcsim_flat_make(like, PTX_OP_TRAP, PTX_NO_TYPE);
+    uint32_t above = 0;
+    compare.modifiers[PTX_GROUP_COMPARE] = PTX_M_GT;
+    if (!kcsim_flat_new_register(state, 0, &above) ||
+        !KCSIM_EMIT(state, compare, kcsim_flat_register(above), kcsim_flat_register(state->top),
+                    kcsim_flat_integer(0)) ||
+        !patch(state, 2, KCSIM_LATE_END, NULL))
+        return false;
+    trap.guard = above;
+    return KCSIM_EMIT(state, trap, kcsim_flat_integer(KCSIM_TRAP_STACK));
+}
+
 /* top rounded up is the answer; top moves on behind it. */
 static bool allocate(kcsim_flattener *state, const ptx_statement *statement, ptx_type type) {
     int64_t align = statement->operand_count > 2 ? statement->operands[2].integer : 8;
     ptx_statement mask = kcsim_flat_make(statement, PTX_OP_AND, PTX_B64);
     ptx_statement sum = kcsim_flat_make(statement, PTX_OP_ADD, PTX_U64);
-    ptx_statement compare = kcsim_flat_make(statement, PTX_OP_SETP, PTX_U64);
-    ptx_statement trap = kcsim_flat_make(statement, PTX_OP_TRAP, PTX_NO_TYPE);
-    uint32_t size = 0, above = 0;
+    uint32_t size = 0;
     if (align <= 0 || (align & (align - 1)) != 0 || align > 1024)
         return kcsim_flat_fail(state, statement->line, "no alignment: '%s'", statement->text);
-    compare.modifiers[PTX_GROUP_COMPARE] = PTX_M_GT;
     if (statement->guard != PTX_NO_REGISTER)
         return kcsim_flat_fail(state, statement->line, "alloca has no guard: '%s'",
                                statement->text);
-    bool done = kcsim_flat_new_register(state, 8, &size) &&
-                kcsim_flat_new_register(state, 0, &above) &&
-                convert(state, statement, PTX_U64, kcsim_flat_register(size), type,
-                        statement->operands[1]) &&
-                add(state, statement, state->top, state->top, align - 1) &&
-                KCSIM_EMIT(state, mask, kcsim_flat_register(state->top),
-                           kcsim_flat_register(state->top), kcsim_flat_integer(-align)) &&
-                convert(state, statement, type, statement->operands[0], PTX_U64,
-                        kcsim_flat_register(state->top)) &&
-                KCSIM_EMIT(state, sum, kcsim_flat_register(state->top),
-                           kcsim_flat_register(state->top), kcsim_flat_register(size)) &&
-                KCSIM_EMIT(state, compare, kcsim_flat_register(above),
-                           kcsim_flat_register(state->top), kcsim_flat_integer(0)) &&
-                patch(state, 2, KCSIM_LATE_END, NULL);
-    trap.guard = above;
-    return done && KCSIM_EMIT(state, trap, kcsim_flat_integer(KCSIM_TRAP_STACK));
+    return kcsim_flat_new_register(state, 8, &size) &&
+           convert(state, statement, PTX_U64, kcsim_flat_register(size), type,
+                   statement->operands[1]) &&
+           add(state, statement, state->top, state->top, align - 1) &&
+           KCSIM_EMIT(state, mask, kcsim_flat_register(state->top),
+                      kcsim_flat_register(state->top), kcsim_flat_integer(-align)) &&
+           convert(state, statement, type, statement->operands[0], PTX_U64,
+                   kcsim_flat_register(state->top)) &&
+           KCSIM_EMIT(state, sum, kcsim_flat_register(state->top),
+                      kcsim_flat_register(state->top), kcsim_flat_register(size)) &&
+           stop_behind_end(state, statement);
 }
 
 bool kcsim_stack_statement(kcsim_flattener *state, const ptx_statement *statement) {
@@ -242,7 +249,7 @@ static bool jump(kcsim_flattener *state, const ptx_statement *call, uint64_t sav
            move_local(state, call, PTX_OP_ST, 4, site, kcsim_flat_memory(state->top, header + 8)) &&
            add(state, call, state->frame, state->top, header + HEADER) &&
            add(state, call, state->top, state->frame, 0) &&
-           patch(state, 2, KCSIM_LATE_FRAME, shared) &&
+           patch(state, 2, KCSIM_LATE_FRAME, shared) && stop_behind_end(state, call) &&
            KCSIM_EMIT(state, branch,
                       (ptx_operand){.kind = PTX_OPERAND_LABEL, .reg = PTX_NO_REGISTER}) &&
            patch(state, 0, KCSIM_LATE_ENTRY, shared);

@@ -129,6 +129,18 @@ static void recursion_ends_with_the_stack(void **state) {
     machine_close(&test);
 }
 
+/* Though the function's frame is empty. */
+static void recursion_without_end_ends(void **state) {
+    (void)state;
+    machine_test test = open_module(PTX_HEADER ".func f()\n{\ncall f;\nret; }\n"
+                                               ".visible .entry k(.param .u64 out, .param .u64 in)\n{\ncall f;\nret;\n}\n");
+    assert_int_equal(machine_launch(&test, 1, 32, 0), KCSIM_FAULT);
+    assert_non_null(strstr(kcsim_last_fault(test.machine), "function f, line 6 (call f), block 0,0,0 thread 0,0,0: "
+                                                           "the stack of the thread is used up: 16384 bytes"));
+    assert_true(machine_found(&test, "out_of_bounds", "\"space\": \"local\""));
+    machine_close(&test);
+}
+
 static void the_stack_can_be_larger(void **state) {
     (void)state;
     kcsim_module *module;
@@ -314,6 +326,7 @@ int main(void) {
         cmocka_unit_test(wild_pointers_trap),
         cmocka_unit_test(recursion),
         cmocka_unit_test(recursion_ends_with_the_stack),
+        cmocka_unit_test(recursion_without_end_ends),
         cmocka_unit_test(the_stack_can_be_larger),
         cmocka_unit_test(alloca_gives_memory),
         cmocka_unit_test(alloca_ends_with_the_stack),
