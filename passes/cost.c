@@ -526,17 +526,19 @@ static double seconds_joined(const kc_target *t, const kc_cost_problem *p,
 }
 
 bool kc_cost_joins(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *wish,
-                   const int64_t whole[2], double patience) {
+                   const int64_t whole[2]) {
     kc_cost_plan best;
     for (int i = 0; i < 2; i++)
         if (whole[i] && wish->tile[i] && wish->tile[i] < whole[i]) return false;
     double joined = seconds_joined(t, p, wish, whole);
     if (joined < 0) return false;
-    if (kc_cost_rank(t, p, wish, &best, 1) == 0) return true;
+    kc_cost_problem alone = *p;
+    alone.held = 0;
+    if (kc_cost_rank(t, &alone, wish, &best, 1) == 0) return true;
     double read = (double)p->batch * (double)p->m * (double)p->n * kc_dtype_unit(p->result);
     double apart =
         best.seconds + KERNEL_SECONDS + read / ((double)t->attributes.dram_bandwidth * 1e9);
-    return joined <= patience * apart;
+    return joined <= apart;
 }
 
 // ---- for people ---------------------------------------------------------------------------------

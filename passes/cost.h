@@ -68,10 +68,9 @@ int64_t kc_cost_whole_tile(const kc_cost_problem *, int i, int64_t extent);
 // indices, for one.
 int64_t kc_cost_held(const kc_op *reduction, kc_dtype result);
 // Whether reductions of a product are best made by its kernel, whose tiles are as `whole` says (0:
-// as they like), rather than by a kernel that reads the product. They may take `patience` times as
-// long.
+// as they like), rather than by a kernel that reads the product.
 bool kc_cost_joins(const kc_target *, const kc_cost_problem *, const kc_cost_choice *wish,
-                   const int64_t whole[2], double patience);
+                   const int64_t whole[2]);
 // Whether the elements of factor i of a product reach shared memory as they lie in memory.
 bool kc_cost_direct(const kc_target *, const kc_op *product, int i);
 // The best plans first, at most `most` of those that fit and agree with the wish. Gives their

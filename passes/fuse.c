@@ -197,12 +197,16 @@ static void gather(kc_fuser *f, kc_cluster *c, kc_value *v, const int *map, bool
     c->ops[op->order] = true;
     if (map) memcpy(c->maps[op->order], map, sizeof(int) * (size_t)v->type.rank);
     int carried_from[KC_MAX_RANK];
+    unsigned parts = 0;
     if (heavy(op)) gather_heavy(f, c, op);
     else if (!pure && kc_fuse_carried_from(f, c, op, map, carried_from)) {
         c->forward[op->order] = true;
         gather(f, c, kc_operand(op, 0), carried_from, false);
-    } else if (!kc_fuse_is_soft(f, op)) gather_hard(f, c, op);
-    else
+    } else if (!kc_fuse_is_soft(f, op)) {
+        bool cuts = c->product && !pure && kc_fuse_into_parts(f, op, map, carried_from, &parts);
+        if (cuts) gather(f, c, kc_operand(op, 0), carried_from, false);
+        else gather_hard(f, c, op);
+    } else
         for (int i = 0; i < op->n_operands; i++) {
             int from[KC_MAX_RANK];
             if (!pure) kc_movement_operand_axes(f->pool, op, i, map, from);
@@ -644,7 +648,8 @@ static bool fuse_scope(kc_pass_context *pass, kc_op *scope) {
     f.clusters = KC_NEW_ARRAY(pass->scratch, kc_cluster, most);
     f.cuts = KC_NEW_ARRAY(pass->scratch, kc_value *, most);
     kc_op *ret = scope->body->last;
-    do form_clusters(&f, ret);
+    do
+        form_clusters(&f, ret);
     while (kc_fuse_repeats_product(&f));
     // Inouts last: where nothing needs their new contents, the old ones are read before they go.
     int inouts = kc_func_inouts(f.func);

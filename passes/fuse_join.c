@@ -1,17 +1,20 @@
 // Reductions in the kernel of the product that they reduce: the softmax of scores, the norm of a
 // projection. They join it where a tile of the product holds all that is reduced together, so that
 // the product is never stored, and where the cost model finds that such tiles cost less than a
-// kernel that reads the product.
+// kernel that reads the product. Longer rows or columns come in parts, which `split` makes of them:
+// then a tile holds a part.
 #include "passes/cost.h"
 #include "passes/fuser.h"
-#include "passes/schedule.h"
+#include "passes/join.h"
 
 typedef struct {
     kc_fuser *f;
     const kc_cluster *c;
     bool *seen;
     kc_op *product;
-    int64_t held; // words a word of the product
+    int where[KC_MAX_RANK]; // the axis that each of its dimensions runs along
+    unsigned parts;         // axes that count the parts of the next one
+    int64_t held;
     bool scans;
     int n_products;
 } search;
@@ -29,19 +32,33 @@ static void look_above_reduction(search *s, kc_op *op, const int *axes) {
         look(s, kc_operand(op, i), all);
 }
 
-// Dimension d of the product runs along axis where[d] of the reductions' space; those left over
-// have extent 1.
-static bool spans_space(const search *s, const kc_op *product, int *where) {
-    return kc_movement_adds_ones(s->f->pool, &kc_result(product, 0)->type, s->c->space, where);
+static bool is_one(const search *s, int axis) {
+    return kc_expr_is_one(s->c->space->shape[axis]);
+}
+
+// All axes that have more than one element are the product's, or count parts of them.
+static bool spans_space(const search *s, const kc_op *product, const int *axes) {
+    const kc_type *type = &kc_result(product, 0)->type;
+    unsigned own = s->parts;
+    for (int d = 0; d < type->rank; d++) {
+        if (kc_expr_is_one(type->shape[d])) continue;
+        if (axes[d] == NO_AXIS || axes[d] >= s->c->space->rank) return false;
+        bool cut = axes[d] > 0 && (s->parts >> (axes[d] - 1) & 1);
+        if (!cut && !kc_expr_known_equal(s->f->pool, type->shape[d], s->c->space->shape[axes[d]]))
+            return false;
+        own |= 1u << axes[d];
+    }
+    for (int a = 0; a < s->c->space->rank; a++)
+        if (!(own >> a & 1) && !is_one(s, a)) return false;
+    return true;
 }
 
 static void look_at_product(search *s, kc_op *op, const int *axes) {
-    int where[KC_MAX_RANK];
-    bool own = spans_space(s, op, where);
-    for (int d = 0; own && d < kc_result(op, 0)->type.rank; d++)
-        own = where[d] == NO_AXIS || where[d] == axes[d];
     s->n_products++;
-    if (own) s->product = op;
+    if (!spans_space(s, op, axes)) return;
+    s->product = op;
+    for (int d = 0; d < kc_result(op, 0)->type.rank; d++)
+        s->where[d] = kc_expr_is_one(kc_result(op, 0)->type.shape[d]) ? NO_AXIS : axes[d];
 }
 
 // Goes where the cluster would grow.
@@ -58,54 +75,70 @@ static void look(search *s, kc_value *v, const int *axes) {
             kc_movement_operand_axes(s->f->pool, op, i, axes, from);
             look(s, kc_operand(op, i), from);
         }
+    else if (kc_fuse_into_parts(s->f, op, axes, from, &s->parts)) look(s, kc_operand(op, 0), from);
 }
 
-// Which of the last two dimensions are reduced: those that a tile of a matrix product has. False:
-// others are, too.
-static bool find_reduced(const search *s, bool reduced[2]) {
-    int where[KC_MAX_RANK], rank = kc_result(s->product, 0)->type.rank;
-    spans_space(s, s->product, where);
-    for (int d = 0; d < rank; d++) {
-        bool is_reduced = where[d] != NO_AXIS && s->c->axis_reduced[where[d]];
-        if (d >= rank - 2) reduced[d - (rank - 2)] = is_reduced;
-        else if (is_reduced) return false;
+// A dimension that falls into parts runs along the axis inside them.
+static bool reshape_into_parts(const kc_fuser *f, const kc_op *op, const int *axes, int *from,
+                               unsigned *parts) {
+    const kc_type *x = &kc_operand(op, 0)->type;
+    kc_reshape_group groups[2 * KC_MAX_RANK];
+    int n = kc_reshape_groups(f->pool, x, &kc_result(op, 0)->type, groups);
+    for (int d = 0; d < x->rank; d++)
+        from[d] = NO_AXIS;
+    for (int i = 0; i < n; i++) {
+        kc_reshape_group g = groups[i];
+        int before = g.from_end - g.from_begin, after = g.to_end - g.to_begin;
+        if (before == 0 || after == 0) continue;
+        if (before > 1 || after > 2) return false;
+        from[g.from_begin] = axes[g.to_end - 1];
+        if (after == 1) continue;
+        if (from[g.from_begin] < 1 || from[g.from_begin] >= KC_MAX_RANK) return false;
+        if (axes[g.to_begin] != from[g.from_begin] - 1) return false;
+        *parts |= 1u << axes[g.to_begin];
     }
     return true;
 }
 
-enum { FEW = 16 };
-static const double PATIENCE = 1.5;
-
-// Rows that are a symbol may be few: a tile that holds them whole should not cost much more then.
-static bool pays(const search *s, const bool reduced[2]) {
-    const kc_target *target = s->f->pass->target;
-    const kc_type *type = &kc_result(s->product, 0)->type;
-    kc_cost_problem p = kc_cost_of_product(target, s->f->pool, s->product);
-    kc_op *entry = kc_schedule_entry(target, s->f->pass->scratch, s->f->scope, s->product);
-    if (entry && kc_attr_get(entry, KC_ATTR_UNIT)) p.unit = kc_attr_string(entry, KC_ATTR_UNIT, "");
-    kc_cost_choice wish = entry ? kc_cost_wish(entry, &p) : (kc_cost_choice){0};
-    int64_t whole[2] = {0};
-    for (int i = 0; i < 2; i++) {
-        const kc_expr *extent = type->shape[type->rank - 2 + i];
-        if (!reduced[i]) continue;
-        whole[i] = kc_cost_whole_tile(&p, i, kc_expr_max_value(s->f->pool, extent));
-        if (whole[i] == 0) return false;
+bool kc_fuse_into_parts(const kc_fuser *f, const kc_op *op, const int *axes, int *from,
+                        unsigned *parts) {
+    if (op->code == KC_OP_RESHAPE) return reshape_into_parts(f, op, axes, from, parts);
+    if (op->code != KC_OP_PAD) return false;
+    const kc_attr *low = kc_attr_get(op, KC_ATTR_LOW);
+    int64_t none;
+    for (int d = 0; d < low->count; d++) {
+        if (!kc_expr_is_const(low->exprs[d], &none) || none != 0) return false;
+        from[d] = axes[d];
     }
-    p.held = 1 + s->held;
-    if (!kc_cost_joins(target, &p, &wish, whole, 1)) return false;
-    if (kc_expr_min_value(s->f->pool, type->shape[type->rank - 2]) > FEW || p.m <= FEW) return true;
-    p.m = FEW;
-    return kc_cost_joins(target, &p, &wish, whole, PATIENCE);
+    return true;
+}
+
+// The last two dimensions are those that a tile of a matrix product has. False: others are reduced,
+// too.
+static bool describe(const search *s, kc_join *join) {
+    int rank = kc_result(s->product, 0)->type.rank;
+    unsigned reduced = 0;
+    for (int i = 0; i < 2; i++) {
+        int axis = s->where[rank - 2 + i];
+        if (axis == NO_AXIS) continue;
+        join->reduced[i] = s->c->axis_reduced[axis];
+        reduced |= (unsigned)join->reduced[i] << axis;
+        if (axis > 0 && (s->parts >> (axis - 1) & 1)) join->part[i] = s->c->space->shape[axis];
+    }
+    for (int a = 0; a < s->c->space->rank; a++)
+        if (s->c->axis_reduced[a] && !(reduced >> a & 1) && !is_one(s, a)) return false;
+    join->held = s->held;
+    return true;
 }
 
 kc_op *kc_fuse_find_product(kc_fuser *f, const kc_cluster *c, kc_value *result, const int *axes) {
     search s = {.f = f, .c = c, .seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1)};
-    bool reduced[2];
     if (!f->pass->target || f->pass->no_fusion) return NULL;
     look(&s, result, axes);
     if (!s.product || s.n_products > 1 || s.scans || f->apart[s.product->order]) return NULL;
-    bool built = s.product->code == KC_OP_MATMUL; // tiles of others have rows of several dimensions
-    return built && find_reduced(&s, reduced) && pays(&s, reduced) ? s.product : NULL;
+    if (s.product->code != KC_OP_MATMUL) return NULL; // rows of others have several dimensions
+    kc_join join = kc_join_of(f->scope, s.product);
+    return describe(&s, &join) && kc_join_pays(f->pass, &join) ? s.product : NULL;
 }
 
 static bool computed_again(const kc_fuser *f, const kc_cluster *c) {

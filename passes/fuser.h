@@ -64,6 +64,10 @@ bool kc_fuse_fits(const kc_fuser *, const kc_cluster *, const kc_op *, const int
 // The contraction that the cluster's reductions had best join, or NULL: its tiles hold all that is
 // reduced together.
 kc_op *kc_fuse_find_product(kc_fuser *, const kc_cluster *, kc_value *result, const int *axes);
+// Whether op only cuts dimensions of its operand into parts, as `split` does; then the operand's
+// axes. Adds the axes that count parts to *parts.
+bool kc_fuse_into_parts(const kc_fuser *, const kc_op *, const int *axes, int *from,
+                        unsigned *parts);
 // Whether a contraction that the reductions joined is computed by another cluster as well; then
 // none join it any more.
 bool kc_fuse_repeats_product(kc_fuser *);

@@ -33,7 +33,10 @@
 // reduces those. What is missing in the last part is filled with the identity. The number of parts
 // follows from the shape alone, so that a result does not depend on the device. Rows whose elements
 // are wanted again stay whole until they are huge: a block that holds or rereads them saves more
-// than others would help. Requires primitives.
+// than others would help. Reductions of a matrix product that nothing else needs are cut into parts
+// that a tile of the product holds: `fuse` puts them into its kernel. Requires primitives.
+#include "passes/cost.h"
+#include "passes/join.h"
 #include "passes/rows.h"
 #include "passes/schedule.h"
 #include "passes/scopes.h"
@@ -63,6 +66,7 @@ typedef struct {
     int64_t part;  // elements a program takes at least
     int axis;      // that is cut
     const kc_expr *parts, *length; // parts of it, and the extent of each
+    bool alone;                    // the first reduction reduces nothing but this axis
 } splitter;
 
 static const kc_expr *constant(splitter *s, int64_t value) {
@@ -183,23 +187,33 @@ static kc_value *in_parts(splitter *s, kc_builder *b, kc_value *v) {
     return kc_build_1(b, KC_OP_RESHAPE, kc_type_tensor(v->type.elem, n, shape), 1, &v);
 }
 
-// One value a part: the parts are a parallel dimension, at the place of the one that was cut.
-static int part_types(splitter *s, kc_type *types) {
+// One value a part: the parts are a parallel dimension, at the place of the one that was cut. Gives
+// the dimensions that are left to reduce.
+static int part_types(splitter *s, kc_type *types, int64_t *left) {
     const kc_expr *shape[KC_MAX_RANK];
-    int n = 0, place = 0;
+    int n = 0, n_left = 0;
     for (int d = 0; d < s->type->rank; d++) {
-        if (d == s->axis) place = n, shape[n++] = s->parts;
-        else if (!s->reduced[d]) shape[n++] = s->type->shape[d];
+        bool cut = d == s->axis, kept = !s->reduced[d];
+        if (!cut && !kept && !s->alone) continue;
+        if (cut || !kept) left[n_left++] = n;
+        shape[n++] = cut ? s->parts : s->type->shape[d];
     }
     for (int i = 0; i < s->op->n_results; i++)
         types[i] = kc_type_tensor(kc_result(s->op, i)->type.elem, n, shape);
-    return place;
+    return n_left;
+}
+
+// The axes of the first reduction: the parts stand before the one that was cut.
+static int first_axes(const splitter *s, int64_t *axes) {
+    int n = 0;
+    for (int d = 0; d < s->type->rank; d++)
+        if (d == s->axis || (s->reduced[d] && !s->alone)) axes[n++] = d + (d >= s->axis);
+    return n;
 }
 
 static void rewrite(splitter *s) {
     kc_builder b = kc_builder_before(s->pass->module, s->op);
-    const kc_attr *init = kc_attr_get(s->op, KC_ATTR_INIT),
-                  *axes = kc_attr_get(s->op, KC_ATTR_AXES);
+    const kc_attr *init = kc_attr_get(s->op, KC_ATTR_INIT);
     kc_clone *clone = kc_clone_begin(s->pass->module, s->pool, s->pool);
     for (int i = 0; i < s->op->n_operands; i++) {
         kc_value *v = kc_operand(s->op, i);
@@ -208,16 +222,71 @@ static void rewrite(splitter *s) {
     kc_op *first = kc_clone_op(clone, &b, s->op);
     kc_clone_end(clone);
     kc_type types[KC_MAX_RANK];
-    int64_t place = part_types(s, types), shifted[KC_MAX_RANK];
-    for (int i = 0; i < axes->count; i++)
-        shifted[i] = axes->integers[i] + (axes->integers[i] >= s->axis);
-    kc_attr_set_ints(s->pass->module, first, KC_ATTR_AXES, axes->count, shifted);
+    int64_t left[KC_MAX_RANK], axes[KC_MAX_RANK];
+    int n_left = part_types(s, types, left), n_axes = first_axes(s, axes);
+    kc_attr_set_ints(s->pass->module, first, KC_ATTR_AXES, n_axes, axes);
     for (int i = 0; i < first->n_results; i++) {
         kc_result(first, i)->type = types[i];
         kc_result(first, i)->name = NULL;
         kc_op_set_operand(s->op, i, kc_result(first, i));
     }
-    kc_attr_set_ints(s->pass->module, s->op, KC_ATTR_AXES, 1, &place);
+    kc_attr_set_ints(s->pass->module, s->op, KC_ATTR_AXES, n_left, left);
+}
+
+// ---- reductions of products ---------------------------------------------------------------------
+
+// The matrix product that v is made of, element by element, and that nothing else needs.
+static kc_op *product_of(kc_value *v) {
+    kc_op *op = v->def, *product = NULL;
+    for (const kc_use *use = v->uses; use; use = use->next)
+        if (use->user != v->uses->user) return NULL;
+    if (!op || !v->uses) return NULL;
+    if (op->code == KC_OP_MATMUL || !kc_op_has(op, KC_ELEMENTWISE))
+        return op->code == KC_OP_MATMUL ? op : NULL;
+    for (int i = 0; i < op->n_operands && !product; i++)
+        product = product_of(kc_operand(op, i));
+    return product;
+}
+
+// Cut into parts that a tile of the product holds: then they join its kernel, and the product is
+// never stored.
+static bool cut_for_product(splitter *s, kc_join *join, int i) {
+    int64_t tile = kc_join_tile(s->pass, join, i);
+    if (tile == 0 || tile >= kc_expr_max_value(s->pool, join->extent[i])) return false;
+    join->reduced[i] = true;
+    join->part[i] = s->length = constant(s, tile);
+    if (!kc_join_pays(s->pass, join)) return false;
+    s->axis = s->type->rank - 2 + i;
+    s->parts = kc_expr_cdiv(s->pool, join->extent[i], s->length);
+    s->alone = !join->reduced[1 - i];
+    rewrite(s);
+    return true;
+}
+
+// False: it is a reduction like others.
+static bool join_product(splitter *s, kc_op *scope) {
+    kc_op *product = NULL;
+    for (int i = 0; i < s->op->n_operands && !product; i++)
+        product = product_of(kc_operand(s->op, i));
+    if (!s->pass->target || s->pass->no_fusion || !product || s->type->rank == KC_MAX_RANK ||
+        !kc_type_same_shape(s->pool, s->type, &kc_result(product, 0)->type))
+        return false;
+    kc_join join = kc_join_of(scope, product);
+    for (int d = 0; d < s->type->rank - 2; d++)
+        if (s->reduced[d]) return false;
+    bool wanted[2] = {s->reduced[s->type->rank - 2], s->reduced[s->type->rank - 1]};
+    join.held = kc_cost_held(s->op, s->type->elem);
+    for (int i = 0; i < 2; i++)
+        join.reduced[i] = wanted[i];
+    if (kc_join_pays(s->pass, &join)) return true;
+    for (int i = 0; i < 2; i++) { // one is cut where the other is held whole
+        kc_join cut = join;
+        cut.reduced[i] = false;
+        if (wanted[i] && cut_for_product(s, &cut, i)) return true;
+    }
+    kc_join cut = kc_join_of(scope, product);
+    cut.held = join.held;
+    return wanted[0] && wanted[1] && cut_for_product(s, &cut, 1);
 }
 
 // `wish`: parts that the schedule asks for; 0: as many as are worth it.
@@ -226,6 +295,7 @@ static bool split_reduction(kc_pass_context *pass, kc_op *scope, kc_op *op, int6
     kc_type type = kc_operand(op, 0)->type; // operands change below
     s.type = &type;
     measure(&s);
+    if (!wish && join_product(&s, scope)) return true;
     if (type.rank == KC_MAX_RANK || (!wish && !worth_it(&s, scope->body))) return false;
     measure_part(&s, scope->body);
     choose_axis(&s);

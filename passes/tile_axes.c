@@ -402,6 +402,7 @@ static void axes_of_reduction(kc_tiler *t) {
         t->axes[d].folded = reduced;
     }
     t->rows_whole = t->contraction != NULL;
+    if (t->contraction) kc_tiler_find_own_axes(t);
 }
 
 static void axes_of_output(kc_tiler *t) {

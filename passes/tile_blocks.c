@@ -21,6 +21,10 @@ int kc_tiler_axis_of(const kc_tiler *t, unsigned dims) {
     int last = -1;
     for (int d = 0, a = 0; d < type->rank; d++) {
         if (kc_expr_is_one(type->shape[d])) continue;
+        if (t->own_known) {
+            if (dims >> d & 1) last = t->own[d];
+            continue;
+        }
         while (kc_expr_is_one(t->axes[a].extent))
             a++;
         if (dims >> d & 1) last = a;

@@ -3,6 +3,8 @@
 // at the end.
 #include "passes/tiler.h"
 
+#include <string.h>
+
 static int contracted_axis(const kc_tiler *t) {
     for (int a = 0; a < t->n_axes; a++)
         if (t->axes[a].reduced) return a;
@@ -32,17 +34,28 @@ static unsigned axes_along(const kc_coord *c, unsigned dims) {
     return axes;
 }
 
+// What is asked for only along other axes says nothing about the factor's elements.
+static kc_value *of_factor(const kc_tiler *t, kc_value *predicate, unsigned axes) {
+    if (!predicate || predicate->type.rank == 0) return predicate;
+    for (int a = 0; a < t->n_axes; a++) {
+        int slot = t->axes[a].slot;
+        if (slot >= 0 && predicate->type.tile[slot] > 1 && (axes >> a & 1)) return predicate;
+    }
+    return NULL;
+}
+
 // The tile of a factor, at coordinates c of the result.
 static kc_value *emit_factor(kc_tiler *t, kc_op *op, int i, const kc_coord *c, int k,
                              kc_value *predicate) {
     const kc_contraction *map = kc_tiler_contraction(op);
     kc_factor factor = map->factor(t, op, i, c, kc_tiler_axis_coord(t, k));
-    kc_value *inside = predicate;
+    unsigned axes = axes_along(c, map->own(&kc_result(op, 0)->type, i)) | 1u << k;
+    kc_value *inside = of_factor(t, predicate, axes);
     if (factor.predicate)
         inside = inside ? kc_build_binary(&t->build, KC_OP_AND, inside, factor.predicate)
                         : factor.predicate;
     kc_value *v = with_zero(t, kc_tiler_emit(t, factor.value, factor.at, inside));
-    v = kc_tiler_widen(t, v, axes_along(c, map->own(&kc_result(op, 0)->type, i)) | 1u << k);
+    v = kc_tiler_widen(t, v, axes);
     return zero_outside(t, v, kc_tiler_mask(t, 1u << k, factor.predicate));
 }
 
@@ -119,6 +132,36 @@ void kc_tiler_find_contraction(kc_tiler *t) {
         kc_tiler_contraction(op)->space(op, &t->space);
         return;
     }
+}
+
+// ---- under reductions ---------------------------------------------------------------------------
+
+// From a reduction's operand, whose dimensions are axes, up to the contraction.
+static bool follow(kc_tiler *t, bool *seen, const kc_value *v, const int *axes) {
+    kc_op *op = v->def;
+    int from[KC_MAX_RANK];
+    if (!op || seen[op->order] || kc_op_has(op, KC_REDUCTION)) return false;
+    seen[op->order] = true;
+    if (op == t->contraction) {
+        memcpy(t->own, axes, sizeof *axes * (size_t)v->type.rank);
+        return true;
+    }
+    for (int i = 0; i < op->n_operands; i++) {
+        kc_movement_operand_axes(t->pool, op, i, axes, from);
+        if (follow(t, seen, kc_operand(op, i), from)) return true;
+    }
+    return false;
+}
+
+void kc_tiler_find_own_axes(kc_tiler *t) {
+    int axes[KC_MAX_RANK];
+    kc_block_renumber(t->source);
+    bool *seen = KC_NEW_ARRAY(t->pass->scratch, bool, t->source->last->order + 1);
+    for (int d = 0; d < KC_MAX_RANK; d++)
+        axes[d] = d;
+    KC_FOR_OPS(op, t->source)
+        for (int i = 0; kc_op_has(op, KC_REDUCTION) && !t->own_known && i < op->n_operands; i++)
+            t->own_known = follow(t, seen, kc_operand(op, i), axes);
 }
 
 const kc_expr *kc_tiler_depth(const kc_tiler *t) {

@@ -87,6 +87,8 @@ typedef struct {
     // of the contraction, before axes were joined: the result's dimensions, then those summed over
     kc_type space;
     int n_parallel;      // dimensions of the result in it
+    int own[KC_MAX_RANK]; // under reductions: the axes of the result's dimensions
+    bool own_known;       // else they are the axes in order
     int *levels;         // by op order of the source: how many reductions in a row lead to it
     kc_open_scan *scans; // of the loop over chunks that is being filled
     int n_scans;
@@ -210,6 +212,7 @@ typedef struct {
 const kc_contraction *kc_tiler_contraction(const kc_op *);
 extern const kc_contraction kc_tiler_conv2d;     // tile_conv.c
 void kc_tiler_find_contraction(kc_tiler *);      // sets contraction, space and n_parallel
+void kc_tiler_find_own_axes(kc_tiler *);         // when the axes are those of a reduction's operand
 const kc_expr *kc_tiler_depth(const kc_tiler *); // the extent of k
 kc_value *kc_tiler_emit_contraction(kc_tiler *, kc_op *, const kc_coord *, kc_value *predicate);
 

@@ -113,6 +113,20 @@ functions["in_heads"] = function("f16", "nn", "M", 48, "K", {"y": "f32[M, 4, 12]
 functions["scheduled"] = function("f16", "nt", "M", 64, "K", {"y": "f32[M, 64]"}, "p = PRODUCT;y = softmax(p)") + 'schedule:\n  - {kernel: p, tile: [32, 64, 32], warps: 4}\n'
 functions["narrow"] = function("f16", "nt", "M", 64, "K", {"y": "f32[M, 64]"}, "p = PRODUCT;y = softmax(p)") + 'schedule:\n  - {kernel: p, tile: [32, 32, 32]}\n'
 
+# ---- rows and columns longer than a tile ----------------------------------------------------------------------------------------
+
+LONG = "{M: {max: 5000}, N: {max: 5000}, K: {max: 300}}"
+for kind in ("i8", "f16", "f32", "f64"):
+    total = {"f64": "f64", "i8": "i32"}.get(kind, "f32")
+    functions[f"long_rows_{kind}"] = function(kind, "nt", "M", "N", "K", {"s": f"{total}[M]"}, "s = sum(PRODUCT, axis=1)", dims=LONG)
+    functions[f"long_places_{kind}"] = function(kind, "nn", "M", "N", "K", {"i": "i64[M]"}, "i = argmax(PRODUCT, axis=1)", dims=LONG)
+    functions[f"long_columns_{kind}"] = function(kind, "nn", "M", "N", "K", {"s": f"{total}[N]"}, "s = max(PRODUCT, axis=0)", dims=LONG)
+    functions[f"long_all_{kind}"] = function(kind, "nn", "M", "N", "K", {"s": f"{total}[]"}, "s = sum(PRODUCT)", dims=LONG)
+functions["long_fixed"] = function("f16", "nn", "M", 1000, 64, {"s": "f32[B, M, 1]"}, "s = max(PRODUCT + c, axis=2, keepdims=true)", ', c: "f32[1000]"', "B, ", "{}")
+functions["long_narrow"] = function("f16", "tn", "M", 40, 64, {"s": "f32[]"}, "s = sum(relu(PRODUCT))", dims="{M: {max: 5000}}")
+functions["squared_error"] = function("f16", "nn", "M", 512, 64, {"s": "f32[M]"}, "d = PRODUCT - t;s = sum(d * d, axis=1)", ', t: "f32[M, 512]"', dims="{M: {max: 5000}}")
+functions["long_scheduled"] = function("f16", "nn", "M", 512, 64, {"s": "f32[M]"}, "p = PRODUCT;s = sum(p, axis=1)", dims="{M: {max: 5000}}") + 'schedule:\n  - {kernel: p, tile: [64, 96, 32]}\n'
+
 
 def softmaxes(model, arch, few):
     for n in NS[::1 + 3 * few]:
@@ -161,8 +175,12 @@ def whole(shape, kind):
     return random(shape, kind) if kind in ("i8", "u8") else rng.integers(-8, 8, shape, endpoint=True).astype(NUMPY[kind])
 
 
+def kinds(few):
+    return ("i8", "f16") if few else ("i8", "u8", "f16", "f32", "f64")
+
+
 def sums(model, arch, few):
-    for kind in ("i8", "u8", "f16", "f32", "f64"):
+    for kind in kinds(few):
         for t in list(TRANSPOSES)[:1 if few else 4]:
             for m, k in ((1, 3), (33, 64), (65, 50)):
                 a, b = whole((m, k), kind), whole((k, 70), kind)
@@ -205,16 +223,45 @@ def others(model, arch):
     test(f"{arch} a softmax of empty rows", good, model.message.strip()[:300])
 
 
+def long_rows(model, arch, few):
+    for kind in [kind for kind in kinds(few) if kind != "u8"]:
+        for m, n, k in ((1, 1, 3), (33, 65, 16), (20, 1000, 40), (300, 257, 8))[2 * few:]:
+            a, b = whole((m, k), kind), whole((k, n), kind)
+            p = product(a, b)
+            total = p.sum().astype(np.int32) if kind == "i8" else p.sum()
+            name = f"of a product {kind} {m}x{n}x{k}"
+            compare(f"{arch} sums of long rows {name}", model, f"long_rows_{kind}", stored(a, b, "nt"), {"s": p.sum(1)})
+            compare(f"{arch} argmax of long rows {name}", model, f"long_places_{kind}", stored(a, b, "nn"), {"i": p.argmax(1)})
+            compare(f"{arch} max of long columns {name}", model, f"long_columns_{kind}", stored(a, b, "nn"), {"s": p.max(0)})
+            compare(f"{arch} sum of all {name}", model, f"long_all_{kind}", stored(a, b, "nn"), {"s": total})
+    a, b, c = whole((2, 37, 64), "f16"), whole((2, 64, 1000), "f16"), whole((1000,), "f32")
+    compare(f"{arch} max of rows of 1000", model, "long_fixed", {"a": a, "b": b, "c": c}, {"s": (product(a, b) + c).max(2, keepdims=True)})
+    a, b = whole((700, 64), "f16"), whole((64, 40), "f16")
+    compare(f"{arch} sum of a long narrow product", model, "long_narrow", stored(a, b, "tn"), {"s": np.maximum(product(a, b), 0).sum()})
+    a, b, t = whole((50, 64), "f16"), whole((64, 512), "f16"), whole((50, 512), "f32")
+    d = product(a, b) - t
+    compare(f"{arch} squared error", model, "squared_error", {"a": a, "b": b, "t": t}, {"s": (d * d).sum(1)}, 520 * U * (d * d).sum(1).astype(float))
+    compare(f"{arch} long rows of a product with a schedule", model, "long_scheduled", {"a": a, "b": b}, {"s": product(a, b).sum(1)})
+
+
+def sampled(name):
+    return not name.endswith(("_tn", "_tt", "softmax_f32_nt", "bits16_nt", "8_nt", "6_nt", "_u8", "_f32", "_f64", "_33", "_24", "_64", "_100", "_128", "_200")) and "u8" not in name
+
+
 for arch in ("sm_80", "sm_75", "sm_90a"):
     few = arch != "sm_80"
-    model = Model(functions, "epilogue_" + arch, f"cuda:{arch}")
+    model = Model({n: f for n, f in functions.items() if not few or sampled(n)}, "epilogue_" + arch, f"cuda:{arch}")
     run = model.run
     model.run = lambda *args, device=None, run=run, arch=arch, **more: run(*args, device=f"cuda-sim:{arch}", **more)
     softmaxes(model, arch, few)
     norms(model, arch)
     sums(model, arch, few)
     others(model, arch)
+    long_rows(model, arch, few)
     a, b = random((256, 64), "f16"), random((64, 128), "f16")
     one_kernel(f"{arch} softmax of 256x128x64", model, "scores", stored(a, b, "nt"), ["y"])
+    one_kernel(f"{arch} sums of 256x512x64", model, "long_scheduled", {"a": a, "b": random((64, 512), "f16")}, ["s"], 2)
+    bytes = sum(k["global_load_bytes"] + k["global_store_bytes"] for k in model.counters)
+    test(f"{arch} a product that is only summed is not stored ({bytes} bytes)", bytes < 256 * 512 * 4, bytes)
     one_kernel(f"{arch} a narrow schedule", model, "narrow", stored(a, random((64, 64), "f16"), "nt"), ["y"], 2)
 finish()

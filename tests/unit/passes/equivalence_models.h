@@ -544,6 +544,31 @@ static const model models[] = {
      "  %1 = sum %0 {axes = [1], keepdims = 0} : f32[20]\n"
      "  %2 = sum %0 {axes = [0], keepdims = 0} : f32[12]\n"
      "  return %1, %2\n}\n"},
+    {"long_rows_of_matmul", "M=5,N=7,K=7; M=17,N=130,K=16; M=3,N=0,K=4",
+     "func @f(%x: f16[M, K], %w: f16[K, N], %b: f32[N]) -> (y: f32[M]) dims {M: 0..1000, N: "
+     "0..100000, K: 0..64} {\n"
+     "  %0 = matmul %x, %w : f32[M, N]\n"
+     "  %1 = reshape %b : f32[1, N]\n"
+     "  %2 = broadcast %1 : f32[M, N]\n"
+     "  %3 = sub %0, %2 : f32[M, N]\n"
+     "  %4 = mul %3, %3 : f32[M, N]\n"
+     "  %5 = sum %4 {axes = [1], keepdims = 0} : f32[M]\n"
+     "  return %5\n}\n"},
+    {"long_columns_of_matmul", "B=2,M=70,N=5,K=7; B=1,M=300,N=20,K=16",
+     "func @f(%x: f32[B, M, K], %w: f32[B, K, N]) -> (y: f32[B, N], z: i64[B, N]) dims {B: 1..9, "
+     "M: 1..100000, N: 0..1000, K: 0..64} {\n"
+     "  %0 = matmul %x, %w : f32[B, M, N]\n"
+     "  %1 = amax %0 {axes = [1], keepdims = 0} : f32[B, N]\n"
+     "  %2 = exp %w : f32[B, K, N]\n"
+     "  %3 = matmul %x, %2 : f32[B, M, N]\n"
+     "  %4 = argmin %3 {axes = [1], keepdims = 0} : i64[B, N]\n"
+     "  return %1, %4\n}\n"},
+    {"all_of_long_matmul", "M=70,N=150; M=3,N=2",
+     "func @f(%x: f32[M, 20], %w: f32[20, N]) -> (y: f32[]) dims {M: 1..100000, N: 1..100000} {\n"
+     "  %0 = matmul %x, %w : f32[M, N]\n"
+     "  %1 = exp %0 : f32[M, N]\n"
+     "  %2 = sum %1 {axes = [0, 1], keepdims = 0} : f32[]\n"
+     "  return %2\n}\n"},
     {"matmul_small_tiles", "M=5,N=7,K=9; M=33,N=40,K=50",
      "func @f(%x: f32[M, K], %w: f32[K, N]) -> (y: f32[M, N]) dims {M: 0..100000, K: 0..100000, N: "
      "0..100000} {\n"
