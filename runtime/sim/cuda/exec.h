@@ -421,7 +421,7 @@ void kcsim_block_polls_forever(kcsim_block *block);
 uint32_t kcsim_turn(uint64_t *random, unsigned bits);
 /* Behind an atomic or a strong access: now and then the turn ends, of the warp or of its block. */
 void kcsim_interrupt(kcsim_warp *warp);
-/* Before a strong load or store by the lanes of the mask: now and then the warp parts. The lanes that
+/* Before a strong load or store by the lanes of the mask: often the warp parts. The lanes that
  * do it now. */
 uint32_t kcsim_part(kcsim_warp *warp, uint32_t mask);
 

@@ -36,11 +36,11 @@ static uint32_t some_lanes(uint64_t drawn) {
 
 uint32_t kcsim_part(kcsim_warp *warp, uint32_t mask) {
     kcsim_block *block = warp->block;
-    if (warp->clock_stands || kcsim_random(&block->random) & 3) return mask;
+    if (warp->clock_stands || kcsim_random(&block->random) & 1) return mask;
     uint32_t lanes = some_lanes(kcsim_random(&block->random));
     if (!(lanes & mask)) lanes = ~lanes;
     lanes &= warp->mask;
     if (lanes == warp->mask) return mask;
-    kcsim_warp_part(warp, lanes, kcsim_turn(&block->random, 4));
+    kcsim_warp_part(warp, lanes, 1 + kcsim_turn(&block->random, 5));
     return mask & lanes;
 }
