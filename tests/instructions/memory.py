@@ -42,7 +42,9 @@ class Instance:
             self.count, self.bytes, self.kind = 2, 8, "d"
 
     def address(self):
-        """A register that holds the thread's room in that space; entries of .param are named."""
+        """A register that holds the thread's room in that space; entries of .param are named. What .nc and ldu read, nobody writes."""
+        if "nc" in self.words or self.op == "ldu":
+            return "dm"
         return {"global": "dg", "shared": "ds", "local": "dl", "const": "dc", "param": "call" if self.of_call else "data"}[self.space]
 
     def text(self, result, values):
