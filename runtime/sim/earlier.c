@@ -174,7 +174,8 @@ void kcsim_earlier_note(kcsim_earlier *earlier, const kcsim_touch *touch) {
     for (uint64_t at = touch->address / SECTOR * SECTOR; at < end; at += SECTOR) {
         _Atomic uint64_t *entry = &now->entries[touch->writes][(at - earlier->base) / SECTOR];
         uint64_t old = atomic_load_explicit(entry, memory_order_relaxed), fresh;
-        do fresh = joined(old, now->tag, bytes_in(touch, at), touch);
+        uint32_t bytes = bytes_in(touch, at);
+        do fresh = joined(old, now->tag, bytes, touch);
         while (fresh != old && !atomic_compare_exchange_weak(entry, &old, fresh));
         if (now->handed)
             note_owner(&now->owners[touch->writes][(at - earlier->base) / SECTOR], now->tag, touch);
