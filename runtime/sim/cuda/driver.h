@@ -81,7 +81,10 @@ typedef struct driver_device {
 } driver_device;
 
 CUresult driver_start(void); /* cuInit */
-CUresult driver_ready(void); /* NOT_INITIALIZED before cuInit, and in a forked child */
+CUresult driver_ready(void); /* NOT_INITIALIZED before cuInit, and in a forked child; NOT_PERMITTED
+                                in a host function */
+/* This thread is about to call a host function of the program's, or it came back. */
+void driver_call_host(bool begins);
 void driver_lock(void);
 void driver_unlock(void);
 int driver_device_count(void);

@@ -16,7 +16,11 @@ CUresult driver_op_run(const driver_op *op) {
     case CU_GRAPH_NODE_TYPE_KERNEL: return driver_kernel_run(context, &op->u.kernel);
     case CU_GRAPH_NODE_TYPE_MEMCPY: return driver_copy_run(context, &op->u.copy);
     case CU_GRAPH_NODE_TYPE_MEMSET: return driver_fill_run(context, &op->u.fill);
-    case CU_GRAPH_NODE_TYPE_HOST: op->u.host.function(op->u.host.data); return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_HOST:
+        driver_call_host(true);
+        op->u.host.function(op->u.host.data);
+        driver_call_host(false);
+        return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_GRAPH: return driver_graph_run(op->u.graph);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         if (driver_handle_is(op->u.event, DRIVER_EVENT)) driver_event_stamp(op->u.event);

@@ -173,7 +173,14 @@ CUresult driver_start(void) {
     return result;
 }
 
+static _Thread_local unsigned callbacks;
+
+void driver_call_host(bool begins) {
+    callbacks += begins ? 1u : -1u;
+}
+
 CUresult driver_ready(void) {
+    if (callbacks) return CUDA_ERROR_NOT_PERMITTED;
     return state.initialized && !state.forked ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 

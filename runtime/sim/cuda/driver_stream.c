@@ -115,7 +115,9 @@ CUresult cuStreamAddCallback(CUstream handle, driver_stream_callback callback, v
     if (callback == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     result = driver_stream_must_not_capture(stream);
     if (result != CUDA_SUCCESS) return result;
+    driver_call_host(true);
     callback(handle, CUDA_SUCCESS, data);
+    driver_call_host(false);
     return CUDA_SUCCESS;
 }
 DRIVER_ALIAS(cuStreamAddCallback_ptsz, cuStreamAddCallback);

@@ -100,7 +100,7 @@ typedef struct kcsim_barrier {
     uint32_t arrived[KCSIM_LANES]; /* lanes, by warp */
     uint32_t pc;                   /* of the first arrival */
     uint32_t expected;             /* threads; 0: all */
-    bool in_use, aligned, mixed;
+    bool in_use, aligned, plain, reduces, mixed; /* by sync or arrive; by red; by both, and told */
     uint32_t true_count, count; /* bar.red */
     bool undefined;
 } kcsim_barrier;

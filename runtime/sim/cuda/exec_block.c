@@ -419,8 +419,8 @@ static void tell_polling(kcsim_warp *warp) {
     if (insn->kind == KCSIM_DO_REGISTERS) {
         report.space = "registers";
         snprintf(text, sizeof text,
-                 "wants %d registers a thread, and the block's warps gave back %u",
-                 (int)insn->imm - (int)warp->quota, block->register_pool);
+                 "asks for %d registers a thread and holds %u; the block's warps gave back %u",
+                 (int)insn->imm, warp->quota, block->register_pool);
     } else {
         snprintf(text, sizeof text, "%s",
                  look->insn ? "polls memory that nobody will change any more"

@@ -353,13 +353,15 @@ bool kcsim_warp_registers(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mas
     kcsim_block *block = warp->block;
     uint32_t wanted = (uint32_t)insn->imm, have = warp->quota;
     kcsim_report report = {.kind = KCSIM_FINDING_LAUNCH_LIMIT, .lanes = mask, .space = "registers"};
-    char text[100];
+    char text[120];
     if (mask != warp->live)
         kcsim_report_divergence(warp, warp->pc, mask,
                                 "setmaxnreg is .aligned: all lanes of a warp run it together");
     if (insn->extend ? wanted < have : wanted > have) {
-        snprintf(text, sizeof text, "setmaxnreg.%s to %u, and a thread has %u registers",
-                 insn->extend ? "inc" : "dec", wanted, have);
+        bool given = !block->launch->function->routine->maxnreg && have == block->launch->quota;
+        snprintf(text, sizeof text, "setmaxnreg.%s asks for %u registers a thread, and it holds %u%s",
+                 insn->extend ? "inc" : "dec", wanted, have,
+                 given ? ": all that it may, as the kernel has no .maxnreg" : "");
         report.other = text;
         kcsim_report_lanes(warp, insn, &report);
         return true;

@@ -425,6 +425,17 @@ static uint32_t barrier_count(kcsim_warp *warp, const kcsim_insn *insn, uint32_t
     return (count + 31) / 32 * 32;
 }
 
+/* Arrivals count threads: who has arrived waits for the barrier before it arrives anew. */
+static void check_again(kcsim_warp *warp, const kcsim_barrier *barrier, uint32_t mask) {
+    uint32_t again = barrier->arrived[warp->index] & mask;
+    char text[96];
+    if (!again) return;
+    snprintf(text, sizeof text,
+             "lanes %08" PRIx32 " arrive again at a barrier that is not complete since line %u",
+             again, warp->block->launch->code->insns[barrier->pc].line);
+    kcsim_report_divergence(warp, warp->pc, again, text);
+}
+
 static void arrive(kcsim_warp *warp, const kcsim_insn *insn, kcsim_barrier *barrier, uint32_t mask,
                    uint32_t count) {
     if (!barrier->in_use)
@@ -432,8 +443,17 @@ static void arrive(kcsim_warp *warp, const kcsim_insn *insn, kcsim_barrier *barr
     else if (barrier->expected != count)
         kcsim_report_divergence(warp, warp->pc, mask,
                                 "warps at one barrier expect different counts of threads");
+    check_again(warp, barrier, mask);
+    bool reduces = insn->mode == KCSIM_BARRIER_REDUCE;
+    if ((reduces ? barrier->plain : barrier->reduces) && !barrier->mixed) {
+        barrier->mixed = true;
+        kcsim_report_divergence(warp, warp->pc, mask,
+                                "some come to the barrier by a reduction, others by sync or arrive");
+    }
+    barrier->plain |= !reduces;
+    barrier->reduces |= reduces;
     barrier->aligned |= insn->aligned;
-    if (insn->aligned && barrier->arrived[warp->index]) {
+    if (insn->aligned && barrier->arrived[warp->index] & ~mask) {
         bool elsewhere = true;
         for (uint32_t i = 0; i < warp->group_count; i++)
             if (warp->groups[i].state == KCSIM_GROUP_AT_BARRIER && warp->groups[i].pc == warp->pc)

@@ -1,5 +1,6 @@
 /* The outer level of a PTX file: the header, module variables, routines with their parameters and
  * limits. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,6 +289,12 @@ static void parse_routine(ptx_parser *parser, bool is_entry, ptx_linkage linkage
     if (!routine) return;
     if (routine->has_body)
         ptx_parser_fail(parser, token.line, "'%s' is defined twice", routine->name);
+    uint64_t most = parser->module->version < 81 ? 4352 : 32764; /* as ptxas has it */
+    if (is_entry && bytes > most)
+        ptx_parser_fail(parser, token.line,
+                        "'%s' takes %" PRIu64 " bytes of parameters, the limit is %" PRIu64 "%s",
+                        routine->name, bytes, most,
+                        most < 32764 ? " before PTX ISA 8.1" : "");
     routine->line = token.line;
     routine->is_entry = is_entry && routine->name[0];
     routine->external = linkage == PTX_LINKAGE_EXTERN;

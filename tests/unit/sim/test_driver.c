@@ -396,6 +396,15 @@ static void pools(void **state) {
 
 /* ---- streams and events ---------------------------------------------------------------------- */
 
+static void call_back(void *results) {
+    CUresult *inside = results;
+    CUdeviceptr address = 0;
+    CUcontext context;
+    inside[0] = cuMemAlloc_v2(&address, 4);
+    inside[1] = cuCtxGetCurrent(&context);
+    inside[2] = cuCtxSynchronize();
+}
+
 static void streams_and_events(void **state) {
     CUstream stream, bad = (CUstream)&stream;
     CUevent start, end, untimed;
@@ -420,6 +429,10 @@ static void streams_and_events(void **state) {
     OK(cuEventRecord(start, stream));
     OK(cuLaunchHostFunc(stream, count_call, &calls));
     assert_int_equal(calls, 1);
+    CUresult inside[3] = {CUDA_SUCCESS};
+    OK(cuLaunchHostFunc(stream, call_back, inside));
+    for (int i = 0; i < 3; i++) assert_int_equal(inside[i], CUDA_ERROR_NOT_PERMITTED);
+    OK(cuStreamQuery(stream));
     OK(cuEventRecord(end, stream));
     OK(cuStreamWaitEvent(NULL, end, 0));
     OK(cuEventSynchronize(end));

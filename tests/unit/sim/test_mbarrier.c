@@ -269,8 +269,8 @@ static void test_registers(void **state) {
     (void)state;
     machine_expect(MOVE_REGISTERS("dec.sync.aligned.u32 40", "inc.sync.aligned.u32 216"), 1, 64, 0, NULL, NULL);
     machine_expect(MOVE_REGISTERS("dec.sync.aligned.u32 40", "inc.sync.aligned.u32 224"), 1, 64, 0, "deadlock", "setmaxnreg");
-    machine_expect(MOVE_REGISTERS("dec.sync.aligned.u32 136", "inc.sync.aligned.u32 128"), 1, 64, 0, "launch_limit", "a thread has 128");
-    machine_expect(MOVE_REGISTERS("inc.sync.aligned.u32 120", "dec.sync.aligned.u32 128"), 1, 64, 0, "launch_limit", "a thread has 128");
+    machine_expect(MOVE_REGISTERS("dec.sync.aligned.u32 136", "inc.sync.aligned.u32 128"), 1, 64, 0, "launch_limit", "registers a thread, and it holds 128");
+    machine_expect(MOVE_REGISTERS("inc.sync.aligned.u32 120", "dec.sync.aligned.u32 128"), 1, 64, 0, "launch_limit", "registers a thread, and it holds 128");
 }
 
 int main(void) {

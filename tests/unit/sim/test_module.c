@@ -37,6 +37,10 @@ static void test_syntax_errors(void **state) {
     refuse(PTX_HEADER ".shared .b32 x = 1;", "only .global and .const");
     refuse(PTX_HEADER ".global .b8 x[99999999999][99999999999];", "too large");
     refuse(PTX_HEADER ".wonder .b8 x;", "unknown directive '.wonder'");
+    refuse(PTX_HEADER ".entry k(.param .align 4 .b8 p[32765]) { ret; }",
+           "line 4: 'k' takes 32765 bytes of parameters, the limit is 32764");
+    refuse(".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .b64 q, .param .b8 p[4345]) { ret; }",
+           "line 4: 'k' takes 4353 bytes of parameters, the limit is 4352 before PTX ISA 8.1");
 }
 
 static void test_instruction_errors(void **state) {
