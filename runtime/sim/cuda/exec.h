@@ -56,6 +56,7 @@ typedef struct kcsim_warp {
     bool rotating;  /* the group that runs was chosen for fairness, not for being behind */
     bool parted;    /* interleave.c: lanes that were together are apart, by the seed */
     uint32_t ahead, ahead_turns; /* lanes that go before others meanwhile; for how long */
+    uint32_t partings;           /* so far */
     kcsim_group groups[KCSIM_LANES];
     uint32_t tid[3][KCSIM_LANES];
     uint32_t id;                 /* among the warps of its cluster */

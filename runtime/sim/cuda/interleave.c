@@ -12,6 +12,9 @@
  * matrix product. */
 #include "runtime/sim/cuda/exec.h"
 
+#define OFTEN 32u  /* times that a warp parts at every second access; then it costs too much */
+#define SELDOM 16u /* and it parts at one in so many */
+
 uint32_t kcsim_turn(uint64_t *random, unsigned bits) {
     uint64_t drawn = kcsim_random(random);
     return 1 + (uint32_t)(drawn >> 32 & (((uint64_t)1 << drawn % (bits + 1)) - 1));
@@ -36,11 +39,13 @@ static uint32_t some_lanes(uint64_t drawn) {
 
 uint32_t kcsim_part(kcsim_warp *warp, uint32_t mask) {
     kcsim_block *block = warp->block;
-    if (warp->clock_stands || kcsim_random(&block->random) & 1) return mask;
+    if (warp->clock_stands) return mask; /* as above */
+    if (kcsim_random(&block->random) % (warp->partings < OFTEN ? 2 : SELDOM)) return mask;
     uint32_t lanes = some_lanes(kcsim_random(&block->random));
     if (!(lanes & mask)) lanes = ~lanes;
     lanes &= warp->mask;
     if (lanes == warp->mask) return mask;
+    warp->partings++;
     kcsim_warp_part(warp, lanes, 1 + kcsim_turn(&block->random, 5));
     return mask & lanes;
 }
