@@ -15,10 +15,18 @@ enum { FEW_ROWS = 3 };
 static const int64_t few_rows[FEW_ROWS] = {1, 16,
                                            64}; // of a product, that have variants of their own
 
+// A size that variants bound: its symbol, -1 where there is none, and the bounds in ascending
+// order; the last one is none.
+typedef struct {
+    int symbol, n;
+    int64_t bounds[MOST_BOUNDS];
+} bounded;
+
 typedef struct {
     kc_pass_context *pass;
     kc_op *func;
     kc_expr_pool *pool;
+    bounded row, rows; // a reduced row; those of a product
 } chooser;
 
 static const kc_expr *condition_and(chooser *c, const kc_expr *a, const kc_expr *b) {
@@ -63,11 +71,14 @@ static void add_multiple(chooser *c, kc_variant_plan *plan, const kc_expr *e, in
 }
 
 // The last dimension and every stride that is not 1 decide whether a row starts on a vector.
+// A vector with an element for each row of a product is short beside it, and asks nothing.
 static void add_argument(chooser *c, kc_variant_plan *plan, const char *name, const kc_type *type) {
     if (type->rank == 0) return;
+    const kc_expr *last = type->shape[type->rank - 1];
+    if (type->rank == 1 && last->kind == KC_EXPR_SYMBOL && last->symbol == c->rows.symbol) return;
     int64_t vector = 8 * c->pass->target->attributes.vector_bytes / kc_dtype_bits(type->elem), one;
     plan->aligned[plan->n_aligned++] = name;
-    add_multiple(c, plan, type->shape[type->rank - 1], vector);
+    add_multiple(c, plan, last, vector);
     if (!type->strides[0]) return;
     for (int d = 0; d < type->rank; d++)
         if (!(kc_expr_is_const(type->strides[d], &one) && one == 1))
@@ -99,13 +110,6 @@ static void make_divisible(chooser *c, kc_variant_plan *plan) {
 }
 
 // ---- bounds -------------------------------------------------------------------------------------
-
-// A size that variants bound: its symbol, -1 where there is none, and the bounds in ascending
-// order; the last one is none.
-typedef struct {
-    int symbol, n;
-    int64_t bounds[MOST_BOUNDS];
-} bounded;
 
 static void bound(chooser *c, kc_variant_plan *plan, int index, int64_t max) {
     kc_variant_fact *fact = fact_of(c, plan, index);
@@ -173,9 +177,15 @@ static bool is_thin(const kc_op *product) {
            kc_expr_is_one(a->shape[a->rank - 1 - transposed]);
 }
 
+static bool has_schedule(const chooser *c) {
+    KC_FOR_OPS(op, c->func->body)
+        if (op->code == KC_OP_SCHEDULE && kc_schedule_matches(c->pass->target, op)) return true;
+    return false;
+}
+
 // The rows of the function's first matrix product, if there may be many of them. Who gives its tile
-// in the schedule has said how few rows are treated; one row only becomes a reduction if the
-// schedule says nothing of the product.
+// in the schedule has said how few rows are treated. One row only is a reduction, for which entries
+// that are meant for the product, or what follows it, make no sense.
 static bounded product_rows(chooser *c) {
     bounded rows = {.symbol = -1};
     const kc_op *schedule = NULL;
@@ -192,7 +202,7 @@ static bounded product_rows(chooser *c) {
     for (int i = 0; rows.symbol >= 0 && !tiled && i < FEW_ROWS; i++) {
         kc_expr_facts facts = kc_expr_get_facts(c->pool, rows.symbol);
         if (facts.min > few_rows[i] || facts.multiple_of > few_rows[i]) continue;
-        if (few_rows[i] > 1 || !schedule) rows.bounds[rows.n++] = few_rows[i];
+        if (few_rows[i] > 1 || !has_schedule(c)) rows.bounds[rows.n++] = few_rows[i];
     }
     rows.bounds[rows.n++] = INT64_MAX;
     return rows;
@@ -200,17 +210,17 @@ static bounded product_rows(chooser *c) {
 
 // ---- variants -----------------------------------------------------------------------------------
 
-static const char *row_text(const bounded *row, int64_t most) {
-    if (row->symbol < 0) return "";
+static const char *row_text(const chooser *c, int64_t most) {
+    if (c->row.symbol < 0) return "";
     return most == SHORT_ROW   ? ", short rows"
            : most == WHOLE_ROW ? ", rows a block holds"
                                : ", long rows";
 }
 
-static const char *reason_text(chooser *c, bool divisible, const char *rows, int64_t few) {
+static const char *reason_text(chooser *c, bool divisible, int64_t longest, int64_t few) {
     kc_arena *arena = c->pass->module->arena;
     const char *start = divisible ? "whole vectors" : "any sizes";
-    if (few == INT64_MAX) return kc_arena_printf(arena, "%s%s", start, rows);
+    if (few == INT64_MAX) return kc_arena_printf(arena, "%s%s", start, row_text(c, longest));
     if (few == 1) return kc_arena_printf(arena, "%s, one row", start);
     return kc_arena_printf(arena, "%s, at most %lld rows", start, (long long)few);
 }
@@ -221,32 +231,32 @@ static bool contradicts(const kc_variant_plan *plan, int index, int64_t max) {
     return false;
 }
 
-// Whether there is such a variant.
-static bool choose(chooser *c, kc_variant_plan *plan, bool divisible, const bounded *row,
-                   int64_t longest, int rows, int64_t few) {
+// Whether there is such a variant. longest, few: bounds of a reduced row, of a product's rows.
+static bool choose(chooser *c, kc_variant_plan *plan, bool divisible, int64_t longest,
+                   int64_t few) {
     *plan = (kc_variant_plan){0};
     if (divisible) make_divisible(c, plan);
     if (divisible && !plan->when) return false; // no tensors: nothing to be divisible
-    if (few != INT64_MAX && contradicts(plan, rows, few)) return false;
-    if (longest != INT64_MAX) bound(c, plan, row->symbol, longest);
-    if (few != INT64_MAX) bound(c, plan, rows, few);
-    plan->reason = reason_text(c, divisible, row_text(row, longest), few);
+    if (few != INT64_MAX && contradicts(plan, c->rows.symbol, few)) return false;
+    if (longest != INT64_MAX) bound(c, plan, c->row.symbol, longest);
+    if (few != INT64_MAX) bound(c, plan, c->rows.symbol, few);
+    plan->reason = reason_text(c, divisible, longest, few);
     return true;
 }
 
 int kc_variants_choose(kc_pass_context *pass, kc_op *func, kc_variant_plan *plans) {
-    chooser c = {pass, func, kc_op_pool(func)};
+    static const bounded unbounded = {.symbol = -1, .n = 1, .bounds = {INT64_MAX}};
+    chooser c = {.pass = pass, .func = func, .pool = kc_op_pool(func)};
     kc_block_renumber(func->body);
-    bounded row = long_rows(&c), few = {-1, 1, {INT64_MAX}};
-    if (row.symbol < 0) few = product_rows(&c);
+    c.row = long_rows(&c);
+    c.rows = c.row.symbol < 0 ? product_rows(&c) : unbounded;
     int n = 0;
     for (int divisible = 1; divisible >= 0; divisible--)
-        for (int i = 0; i < row.n; i++)
+        for (int i = 0; i < c.row.n; i++)
             // Few rows only where loads are wide: other sizes are rare, and served by one variant.
-            for (int b = divisible ? 0 : few.n - 1; b < few.n; b++) {
+            for (int b = divisible ? 0 : c.rows.n - 1; b < c.rows.n; b++) {
                 if (n == KC_VARIANT_MOST) kc_bug("more variants than planned for");
-                n += choose(&c, &plans[n], divisible, &row, row.bounds[i], few.symbol,
-                            few.bounds[b]);
+                n += choose(&c, &plans[n], divisible, c.row.bounds[i], c.rows.bounds[b]);
             }
     return n;
 }
