@@ -93,10 +93,8 @@ static void acquire(kcsim_warp *warp, uint64_t address) {
         if (block->map_fences[i].warp == warp->id && block->map_fences[i].address == address)
             fence = &block->map_fences[i];
     if (!fence) fence = &block->map_fences[block->map_fence_count++ % KCSIM_MAP_FENCES];
-    *fence = (struct kcsim_map_fence){.address = address,
-                                      .version = version,
-                                      .warp = warp->id,
-                                      .time = warp->time[warp->id]};
+    *fence = (struct kcsim_map_fence){
+        .address = address, .version = version, .warp = warp->id, .time = warp->time[warp->id]};
 }
 
 void kcsim_do_map_fence(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {

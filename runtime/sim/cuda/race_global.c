@@ -20,11 +20,11 @@
 #define MANY_PAGES 512u  /* used again between clusters that do not talk */
 
 typedef struct mark {
-    uint32_t key; /* the warp */
-    uint32_t time : 30; /* 0: none */
+    uint32_t key;                 /* the warp */
+    uint32_t time : 30;           /* 0: none */
     uint32_t bulk : 1, fixed : 1; /* by the asynchronous proxy; by ld.global.nc */
-    uint32_t step;  /* which of the warp's accesses it was */
-    uint16_t place; /* its instruction; UINT16_MAX: further behind */
+    uint32_t step;                /* which of the warp's accesses it was */
+    uint16_t place;               /* its instruction; UINT16_MAX: further behind */
     uint16_t bytes : 4, scope : 2, strong : 1, reads : 1, swaps : 1, lane : 5;
     uint16_t several : 1, parts : 1; /* by other lanes too; not all of the bytes at once */
 } mark;
@@ -104,8 +104,8 @@ static bool is_ordered(const kcsim_warp *warp, const mark *past, const mark *now
 
 /* Where clusters do not talk only those of one's own are looked at. */
 static bool matters(const kcsim_warp *warp, const mark *past, uint32_t first) {
-    return past->time && (past->key - first < warp->block->launch->clock_count ||
-                          warp->block->worker->talk);
+    return past->time &&
+           (past->key - first < warp->block->launch->clock_count || warp->block->worker->talk);
 }
 
 /* Whether both are within each other's scope. */
@@ -201,8 +201,8 @@ static uint32_t bytes_of(uint64_t at, uint64_t from, uint64_t end) {
 }
 
 static bool is_fixed(const kcsim_insn *insn) {
-    return insn->kind == KCSIM_DO_LOAD && (insn->source->op == PTX_OP_LDU ||
-                                           ptx_has(insn->source, PTX_GROUP_NC) != PTX_M_NONE);
+    return insn->kind == KCSIM_DO_LOAD &&
+           (insn->source->op == PTX_OP_LDU || ptx_has(insn->source, PTX_GROUP_NC) != PTX_M_NONE);
 }
 
 void kcsim_global_race_access(kcsim_access *access) {
@@ -299,7 +299,8 @@ bool kcsim_global_race_version(const kcsim_warp *warp, uint64_t address, uint64_
                 return false;
             }
             *version = (*version ^ (uint64_t)stores[i]->key << 32 ^ stores[i]->time) *
-                           0x9e3779b97f4a7c15u + at;
+                           0x9e3779b97f4a7c15u +
+                       at;
         }
     }
     return true;

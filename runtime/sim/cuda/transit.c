@@ -26,10 +26,10 @@ typedef struct trip {
     uint16_t place; /* the instruction; UINT16_MAX: further behind */
     bool bulk, reduces;
     bool lands, forgotten; /* an mbarrier is told; nothing is known of it any more */
-    uint32_t lanes; /* whose copies they are */
+    uint32_t lanes;        /* whose copies they are */
     /* of a group */
-    uint32_t pending;        /* lanes that have not waited */
-    uint32_t waited;         /* when the first of them did; 0: not yet */
+    uint32_t pending;          /* lanes that have not waited */
+    uint32_t waited;           /* when the first of them did; 0: not yet */
     uint32_t handed, acquired; /* to an mbarrier: when, and the warp's count of waits then */
     /* of an mbarrier */
     uint64_t at;
@@ -56,10 +56,10 @@ struct kcsim_transit {
 
 struct kcsim_departures {
     bool used;
-    uint32_t *committed[2];                    /* groups, by thread; [1]: of bulk copies */
-    uint32_t *open[2];                         /* by warp: the latest trip that is */
+    uint32_t *committed[2];                     /* groups, by thread; [1]: of bulk copies */
+    uint32_t *open[2];                          /* by warp: the latest trip that is */
     uint32_t landings[LANDINGS], landing_count; /* a ring */
-    uint32_t warp, phase;                      /* who has seen what last */
+    uint32_t warp, phase;                       /* who has seen what last */
     uint64_t at;
 };
 
@@ -309,8 +309,8 @@ void kcsim_transit_touch(kcsim_transit *transit, uint32_t number, uint64_t addre
 
 static bool has_waited(const kcsim_warp *warp, const trip *past, uint32_t lane) {
     bool own = past->key == kcsim_warp_key(warp);
-    if (past->handed && (own ? warp->acquired > past->acquired
-                             : kcsim_is_ordered(warp, past->key, past->handed)))
+    if (past->handed &&
+        (own ? warp->acquired > past->acquired : kcsim_is_ordered(warp, past->key, past->handed)))
         return true;
     if (!own) return past->waited && kcsim_is_ordered(warp, past->key, past->waited);
     return !past->pending || (past->waited && !(past->pending >> lane & 1));
