@@ -39,12 +39,50 @@ int64_t kc_layouts_wanted_run(const kc_layouts *l, const kc_op *dot) {
     return kc_layouts_instruction(l, dot) ? kc_mma_run(kc_operand(dot, 0)->type.elem) : 1;
 }
 
+// The parts of an operand, read as if each were another warp's: no vector then joins two of them.
+static kc_layout parts_apart(const kc_feed *feed) {
+    kc_layout apart = feed->whole, part;
+    const char *error = kc_layout_inside(&part, &feed->step, &feed->whole);
+    if (error) kc_bug("a part of an operand: %s", error);
+    apart.bits[KC_LAYOUT_REGISTER] = 0;
+    for (int i = 0; i < feed->whole.bits[KC_LAYOUT_REGISTER]; i++) {
+        uint32_t v = feed->whole.basis[KC_LAYOUT_REGISTER][i];
+        int known = 0;
+        while (known < part.bits[KC_LAYOUT_REGISTER] && part.basis[KC_LAYOUT_REGISTER][known] != v)
+            known++;
+        bool own = known < part.bits[KC_LAYOUT_REGISTER];
+        kc_layout_place place = own ? KC_LAYOUT_REGISTER : KC_LAYOUT_WARP;
+        apart.basis[place][apart.bits[place]++] = v;
+    }
+    return apart;
+}
+
+static int64_t conflicts(const kc_layouts *l, const kc_layout *writer, const kc_feed *feed,
+                         const kc_layout *memory, int bytes, int64_t parts) {
+    const kc_target *target = l->pass->target;
+    int banks = (int)target->attributes.shared_banks;
+    return kc_layout_access_cost(writer, memory, bytes, banks).conflicts +
+           parts * kc_dispatch_shared_load(target, &feed->step, memory, bytes).cost.conflicts;
+}
+
+// What suits a reader of the whole tile need not suit one of its parts: vectors may join those.
+static kc_layout operand_memory(const kc_layouts *l, const kc_op *dot, int operand,
+                                const kc_feed *feed) {
+    const kc_value *v = kc_operand(dot, operand);
+    const kc_layout *writer = v->type.layout;
+    int bytes = kc_dtype_unit(v->type.elem), kept = kept_together(l, dot, operand);
+    int64_t parts = v->type.tile[kc_attr_int(dot, KC_ATTR_AXIS, 0)] / feed->steps;
+    kc_layout memory = kc_layouts_memory(l, writer, &feed->whole, bytes, kept);
+    int64_t least = conflicts(l, writer, feed, &memory, bytes, parts);
+    if (!least || kc_attr_get(l->kernel, KC_ATTR_SWIZZLE)) return memory;
+    kc_layout apart = parts_apart(feed), other = kc_layouts_memory(l, writer, &apart, bytes, kept);
+    return conflicts(l, writer, feed, &other, bytes, parts) < least ? other : memory;
+}
+
 static kc_value *stage_operand(kc_layouts *l, kc_builder *b, const kc_op *dot, int operand,
-                               const kc_layout *reader) {
+                               const kc_feed *feed) {
     kc_value *v = kc_operand(dot, operand);
-    kc_layout memory =
-        kc_layouts_memory(l, v->type.layout, reader, kc_dtype_unit(v->type.elem),
-                          kept_together(l, dot, operand));
+    kc_layout memory = operand_memory(l, dot, operand, feed);
     kc_value *buffer = kc_layouts_alloc(l, dot->loc, &v->type, &memory);
     buffer->name = operand ? "bs" : "as";
     kc_op *store = kc_build(b, KC_OP_SHARED_STORE, 2, (kc_value *[]){buffer, v}, 0, NULL);
@@ -73,8 +111,8 @@ void kc_layouts_feed_dot(kc_layouts *l, kc_op *dot) {
     if (instruction) kc_layouts_mma_feeds(l, dot, feed);
     else kc_layouts_fma_feeds(l, dot, feed);
     kc_builder b = kc_builder_before(l->pass->module, dot);
-    kc_value *as = stage_operand(l, &b, dot, 0, &feed[0].whole),
-             *bs = stage_operand(l, &b, dot, 1, &feed[1].whole), *acc = kc_operand(dot, 2);
+    kc_value *as = stage_operand(l, &b, dot, 0, &feed[0]),
+             *bs = stage_operand(l, &b, dot, 1, &feed[1]), *acc = kc_operand(dot, 2);
     int64_t depth = kc_operand(dot, 0)->type.tile[kc_attr_int(dot, KC_ATTR_AXIS, 0)];
     for (int64_t k = 0, steps = feed[0].steps; k < depth; k += steps) {
         kc_value *operands[3] = {fetch(l, &b, dot, 0, as, k, steps, &feed[0].step),

@@ -92,4 +92,17 @@ r, q, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((256, 256
 if counted("residuals", "residuals", {"x": x, "w": w, "b": b, "r": r, "q": q}, check=True):
     test("residuals are read as the result is stored: two barriers", total("barriers") == 4 * (4 + 1 + 2), total("barriers"))
     test("residuals take whole sectors, without bank conflicts", efficiency() == 1 and total("shared_bank_conflicts") == 0, (efficiency(), total("shared_bank_conflicts")))
+
+# Bytes that are turned on their way to shared memory, for instructions that have no matrix loads of them.
+model = Model({"turned": """
+inputs: {a: "i8[256, 256]", b: "i8[256, 256]"}
+outputs: {y: "i32[256, 256]"}
+body: |
+  y = matmul(a, b, transpose_a=true)
+schedule: [{tile: [128, 64, 128], warps: 4}]
+"""}, "turned", target="cuda:sm_75")
+a, b = (rng.integers(-128, 128, (256, 256)).astype(np.int8) for _ in range(2))
+got = model.run("turned", {"a": a, "b": b}, ["y"], counters=True, device="cuda-sim:sm_75")
+test("i8, a transposed, on sm_75 is right", got and np.array_equal(got[0], a.T.astype(np.int32) @ b.astype(np.int32)), model.message)
+test("i8, a transposed, on sm_75 has no bank conflicts", got and total("shared_bank_conflicts") == 0, got and total("shared_bank_conflicts"))
 finish()
