@@ -8,7 +8,7 @@
 
 /* An access in one number, so that comparing numbers compares block, then thread, then place:
  *
- *     63..56 launch    55 told (of the least writer)    54..32 block    31..22 thread    21..0 place
+ *     63..56 launch   55 told (of the least writer)   54..32 block   31..22 thread   21..0 place
  *
  * Of the writers of a word, and of its readers, the least is kept and the least of another cluster.
  * What the second one holds is always beyond the first one's cluster: who is not the least, or no

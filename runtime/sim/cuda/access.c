@@ -330,7 +330,8 @@ void kcsim_access_note_conflicts(const kcsim_access *access) {
     const kcsim_block *block = access->warp->block;
     kcsim_conflict_list *found = &block->worker->conflicts;
     kcsim_conflicts *conflicts = block->launch->conflicts;
-    kcsim_accessor accessor = {.block = block->cluster->number * block->cluster->count + block->rank,
+    const kcsim_cluster *cluster = block->cluster;
+    kcsim_accessor accessor = {.block = cluster->number * cluster->count + block->rank,
                                .place = (uint32_t)(access->insn - block->launch->code->insns),
                                .thread = access->warp->index * 32};
     bool is_write = access->kind != KCSIM_ACCESS_READ;

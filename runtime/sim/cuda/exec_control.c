@@ -447,8 +447,9 @@ static void arrive(kcsim_warp *warp, const kcsim_insn *insn, kcsim_barrier *barr
     bool reduces = insn->mode == KCSIM_BARRIER_REDUCE;
     if ((reduces ? barrier->plain : barrier->reduces) && !barrier->mixed) {
         barrier->mixed = true;
-        kcsim_report_divergence(warp, warp->pc, mask,
-                                "some come to the barrier by a reduction, others by sync or arrive");
+        kcsim_report_divergence(
+            warp, warp->pc, mask,
+            "some come to the barrier by a reduction, others by sync or arrive");
     }
     barrier->plain |= !reduces;
     barrier->reduces |= reduces;
@@ -515,8 +516,9 @@ void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask) {
 void kcsim_warp_endless(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     kcsim_block *block = warp->block;
     char text[100];
-    snprintf(text, sizeof text, "never leaves the loop of lines %u to %u: there is no way out of it",
-             insn->line, (uint32_t)insn->imm);
+    snprintf(text, sizeof text,
+             "never leaves the loop of lines %u to %u: there is no way out of it", insn->line,
+             (uint32_t)insn->imm);
     kcsim_report report = {
         .kind = KCSIM_FINDING_DEADLOCK, .lanes = mask, .space = "loop", .other = text};
     kcsim_report_lanes(warp, insn, &report);

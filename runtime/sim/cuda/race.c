@@ -43,7 +43,7 @@ typedef struct step {
     pair before, after;
     uint32_t knowledge; /* warp->knowledge; 0: no step */
     uint16_t warp;
-    uint8_t bytes, kind;
+    uint8_t bytes, kind, atomic;
     uint32_t other; /* who conflicts, or NOBODY */
     bool reads;     /* it is a reader */
 } step;
@@ -105,13 +105,14 @@ static bool is_ordered(const kcsim_warp *warp, const kcsim_accessed *past) {
 
 /* One who conflicts, `wanted` if that warp does. */
 static uint32_t conflict_with(const kcsim_race *race, uint32_t id, const kcsim_warp *warp,
-                              uint32_t bytes, bool atomic, uint32_t wanted) {
+                              uint32_t bytes, uint8_t atomic, uint32_t wanted) {
     uint32_t found = NOBODY;
     if (!id) return NOBODY;
     const kcsim_race_set *set = &race->sets.sets[id];
     for (uint32_t i = 0; i < set->count; i++) {
         const kcsim_accessed *past = &race->sets.entries[set->first + i];
-        if (!(past->bytes & bytes) || (past->atomic && atomic) || is_ordered(warp, past)) continue;
+        bool together = atomic && past->atomic == atomic;
+        if (!(past->bytes & bytes) || together || is_ordered(warp, past)) continue;
         if (past->warp == wanted) return wanted;
         if (found == NOBODY) found = past->warp;
     }
@@ -120,7 +121,7 @@ static uint32_t conflict_with(const kcsim_race *race, uint32_t id, const kcsim_w
 
 static void find_conflict(const kcsim_race *race, const kcsim_warp *warp, step *at, bool reads) {
     uint32_t id = reads ? at->before.readers : at->before.writers;
-    at->other = conflict_with(race, id, warp, at->bytes, at->kind == KCSIM_ACCESS_ATOMIC, NOBODY);
+    at->other = conflict_with(race, id, warp, at->bytes, at->atomic, NOBODY);
     at->reads = reads;
 }
 
@@ -160,11 +161,10 @@ static void add(entries *to, kcsim_accessed fresh) {
 
 static void take_step(kcsim_race *race, const kcsim_warp *warp, step *at) {
     kcsim_access_kind kind = (kcsim_access_kind)at->kind;
-    bool atomic = kind == KCSIM_ACCESS_ATOMIC;
     kcsim_accessed fresh = {.time = warp->time[warp->id],
                             .warp = (uint16_t)warp->id,
                             .bytes = at->bytes,
-                            .atomic = atomic};
+                            .atomic = at->atomic};
     entries kept;
     at->after = at->before;
     find_conflict(race, warp, at, false);
@@ -185,18 +185,19 @@ static void take_step(kcsim_race *race, const kcsim_warp *warp, step *at) {
 }
 
 static const step *step_from(kcsim_race *race, const kcsim_warp *warp, pair before, uint32_t bytes,
-                             kcsim_access_kind kind) {
+                             kcsim_access_kind kind, uint8_t atomic) {
     uint32_t hash = before.writers * 0x9e3779b1u ^ before.readers * 0x85ebca77u;
     hash = (hash ^ hash >> 16) + bytes + 16 * kind + 64 * warp->id;
     step *at = &race->steps[hash % STEPS];
     if (same_pair(at->before, before) && at->knowledge == warp->knowledge &&
-        at->warp == warp->id && at->bytes == bytes && at->kind == kind)
+        at->warp == warp->id && at->bytes == bytes && at->kind == kind && at->atomic == atomic)
         return at;
     *at = (step){.before = before,
                  .knowledge = warp->knowledge,
                  .warp = (uint16_t)warp->id,
                  .bytes = (uint8_t)bytes,
-                 .kind = (uint8_t)kind};
+                 .kind = (uint8_t)kind,
+                 .atomic = atomic};
     take_step(race, warp, at);
     return at;
 }
@@ -226,14 +227,19 @@ typedef struct walk {
     kcsim_race *race;
     const kcsim_warp *warp;
     kcsim_access_kind kind;
+    uint8_t atomic;
     const step *taken;
     kcsim_racer other; /* the first that conflicts, or nobody */
 } walk;
 
+static uint8_t atomic_of(kcsim_access_kind kind, uint32_t size) {
+    return kind == KCSIM_ACCESS_ATOMIC ? (uint8_t)(1 + __builtin_ctz(size | 1u << 7)) : 0;
+}
+
 static inline const step *step_of(walk *at, pair before, uint32_t bytes) {
     const step *taken = at->taken;
     if (!taken || bytes != taken->bytes || !same_pair(before, taken->before))
-        at->taken = taken = step_from(at->race, at->warp, before, bytes, at->kind);
+        at->taken = taken = step_from(at->race, at->warp, before, bytes, at->kind, at->atomic);
     return taken;
 }
 
@@ -243,7 +249,7 @@ static void name_other(walk *at, const step *taken, uint64_t i) {
     uint32_t last = taken->reads ? places.readers : places.writers;
     uint32_t set = taken->reads ? taken->before.readers : taken->before.writers;
     at->other.warp = conflict_with(at->race, set, at->warp, taken->bytes,
-                                   taken->kind == KCSIM_ACCESS_ATOMIC, last >> WARP_SHIFT);
+                                   taken->atomic, last >> WARP_SHIFT);
     if (at->other.warp == last >> WARP_SHIFT) at->other.place = last & ((1u << WARP_SHIFT) - 1);
     at->other.word = i;
     at->other.reads = taken->reads;
@@ -322,7 +328,11 @@ static inline bool touch(walk *at, uint64_t address, uint64_t size) {
 
 bool kcsim_race_access(kcsim_race *race, const kcsim_warp *warp, uint64_t address, uint32_t size,
                        kcsim_access_kind kind, kcsim_racer *other) {
-    walk at = {.race = race, .warp = warp, .kind = kind, .other = nobody};
+    walk at = {.race = race,
+               .warp = warp,
+               .kind = kind,
+               .atomic = atomic_of(kind, size),
+               .other = nobody};
     make_room(race);
     if (!touch(&at, address, size)) return false;
     *other = at.other;
@@ -343,8 +353,11 @@ bool kcsim_race_read(kcsim_race *race, const kcsim_warp *warp, uint64_t start,
 }
 
 uint32_t kcsim_race_lanes(kcsim_race *race, const kcsim_access *access, kcsim_racer *other) {
-    walk at = {
-        .race = race, .warp = access->warp, .kind = access->kind, .taken = NULL, .other = nobody};
+    walk at = {.race = race,
+               .warp = access->warp,
+               .kind = access->kind,
+               .atomic = atomic_of(access->kind, access->size),
+               .other = nobody};
     uint32_t bad = 0, rest = access->mask, size = access->size;
     uint64_t low = access->span.low, last = UINT64_MAX;
     bool raced = false;
@@ -402,7 +415,8 @@ void kcsim_race_describe(const kcsim_block *home, kcsim_racer other, char *text,
         return;
     }
     int used = snprintf(text, size, "a lane from ");
-    kcsim_describe_party(home->launch, &party, "on used it too", end, text + used, size - (size_t)used);
+    kcsim_describe_party(home->launch, &party, "on used it too", end, text + used,
+                         size - (size_t)used);
 }
 
 void kcsim_race_arrive(kcsim_warp *warp, uint32_t barrier) {

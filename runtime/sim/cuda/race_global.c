@@ -3,11 +3,13 @@
  * ordered by their clocks (order.c), those of others by talk.c; in kernels that do not talk nothing
  * orders clusters, which conflicts.h looks after, so that here only one's own count.
  *
- * Two strong accesses race only when one is outside the other's scope. A plain load beside a
- * compare-and-swap is a guess, as compilers make it to begin their loops with: no race. A copy that
- * an mbarrier is told of is also ordered before who knows of its end (transit.h). What ld.global.nc
- * reads no thread may write, however it is ordered (PTX ISA, "ld.global.nc": read-only while the
- * kernel runs). */
+ * Two strong accesses race only when one is outside the other's scope, or where they are of
+ * different sizes (PTX ISA, "Morally strong operations": they overlap completely). A plain load
+ * beside a compare-and-swap is a guess, as compilers make it to begin their loops with: no race. A
+ * copy that an mbarrier is told of is also ordered before who knows of its end (transit.h). What
+ * ld.global.nc reads no thread may write, however it is ordered (PTX ISA, "ld.global.nc": read-only
+ * while the kernel runs).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,6 +29,7 @@ typedef struct mark {
     uint16_t place;               /* its instruction; UINT16_MAX: further behind */
     uint16_t bytes : 4, scope : 2, strong : 1, reads : 1, swaps : 1, lane : 5;
     uint16_t several : 1, parts : 1; /* by other lanes too; not all of the bytes at once */
+    uint16_t width : 3;              /* of an element: 1 << width bytes */
 } mark;
 
 typedef struct word {
@@ -129,7 +132,8 @@ static inline bool conflicts(const kcsim_warp *warp, uint64_t address, const mar
     if ((past->fixed && !now->reads) || (now->fixed && !past->reads))
         return matters(warp, past, first);
     if ((past->swaps && now->reads) || (past->reads && now->swaps)) return false;
-    if (past->strong && now->strong && reaches(warp, past, now, first)) return false;
+    bool strong = past->strong && now->strong && past->width == now->width;
+    if (strong && reaches(warp, past, now, first)) return false;
     return !is_ordered(warp, past, now, first) && !has_landed(warp, address, past);
 }
 
@@ -172,7 +176,8 @@ static kcsim_party party_of(const kcsim_grid *launch, const mark *past) {
     return party;
 }
 
-static void tell(kcsim_access *access, uint32_t lanes, const mark *other, bool fixed) {
+static void tell(kcsim_access *access, uint32_t lanes, const mark *now, const mark *other,
+                 bool fixed) {
     const kcsim_grid *launch = access->warp->block->launch;
     kcsim_party party = party_of(launch, other);
     char text[224];
@@ -182,6 +187,8 @@ static void tell(kcsim_access *access, uint32_t lanes, const mark *other, bool f
     if (own && !fixed)
         what = other->several ? "and other lanes used it too" : "of this warp used it too";
     if (fixed) why = "and nobody may write what .nc reads";
+    else if (other->strong && now->strong && other->width != now->width)
+        why = "and nothing orders the two: of different sizes, they are not atomic to each other";
     kcsim_describe_party(launch, &party, what, why, text, sizeof text);
     kcsim_report report = {.kind = KCSIM_FINDING_RACE,
                            .lanes = lanes,
@@ -215,6 +222,7 @@ void kcsim_global_race_access(kcsim_access *access) {
                 .several = access->span.same && (access->mask & (access->mask - 1)),
                 .place = warp->pc < UINT16_MAX ? (uint16_t)warp->pc : UINT16_MAX,
                 .strong = kcsim_is_strong(access->insn),
+                .width = (uint32_t)__builtin_ctz(access->insn->bytes | 16u) & 7,
                 .scope = kcsim_scope_of(access->insn),
                 .reads = access->kind == KCSIM_ACCESS_READ,
                 .swaps = access->insn->kind == KCSIM_DO_ATOMIC && access->insn->round == PTX_M_CAS};
@@ -244,7 +252,7 @@ void kcsim_global_race_access(kcsim_access *access) {
         if (access->span.same) break;
     }
     if (bad)
-        tell(access, access->span.same ? access->mask : bad, &other,
+        tell(access, access->span.same ? access->mask : bad, &now, &other,
              now.fixed || (other.fixed && !now.reads));
 }
 

@@ -10,10 +10,10 @@
 
 typedef struct kcsim_lane_trace {
     uint32_t round_and_warp;
-    uint32_t writers, readers;         /* lanes */
-    uint32_t write_place, read_place;  /* instructions, of the last */
-    uint8_t written, read;             /* bytes, and KCSIM_TRACE_FLAG */
-    uint8_t write_tick, read_tick;     /* of the last */
+    uint32_t writers, readers;        /* lanes */
+    uint32_t write_place, read_place; /* instructions, of the last */
+    uint8_t written, read;            /* bytes, and KCSIM_TRACE_FLAG */
+    uint8_t write_tick, read_tick;    /* of the last */
 } kcsim_lane_trace;
 
 /* A lane that another one races with. */
@@ -71,8 +71,8 @@ static inline void kcsim_trace_write(kcsim_lane_trace *at, const kcsim_warp *war
 }
 
 /* Most accesses by far: one look and one note a word. */
-static inline kcsim_rival kcsim_trace_read(kcsim_lane_trace *at, const kcsim_warp *warp, uint32_t lane,
-                                           uint32_t bytes) {
+static inline kcsim_rival kcsim_trace_read(kcsim_lane_trace *at, const kcsim_warp *warp,
+                                           uint32_t lane, uint32_t bytes) {
     kcsim_rival rival = {.lane = -1, .place = at->write_place};
     uint32_t read = bytes | (bytes == 15 ? 0 : KCSIM_TRACE_FLAG), readers = 1u << lane;
     if (at->round_and_warp != kcsim_trace_owner(warp)) {

@@ -16,7 +16,7 @@ typedef struct kcsim_accessed {
     uint32_t time; /* the warp's tick */
     uint16_t warp; /* in the cluster */
     uint8_t bytes; /* of the word: a bit each */
-    uint8_t atomic;
+    uint8_t atomic; /* 0: none; else by its size, as atomics of two sizes are none to each other */
 } kcsim_accessed;
 
 typedef struct kcsim_race_set {
