@@ -3,7 +3,7 @@
 4096 x 4096 x 4096, compiled and not run: tile, registers and spills as the assembler reports them, and what the main loop
 holds for each tensor-core instruction, beside the same product by nvcc (gemm.cu) and by Triton (gemm_triton.py), where they
 are; `ratio` is ours over theirs. On the simulator at 512 x 512 x 256 and 512: bank conflicts, sectors used, bytes loaded
-over those of the tiles, barriers a step. What misses its bar is marked; with --strict that is a failure. KC_TRITON names a
+over those of the tiles, barriers a step. For f16 also with symbols for sizes: the rows, then all (whole vectors). What misses its bar is marked; with --strict that is a failure. KC_TRITON names a
 Python that has Triton, if this one has none."""
 import json, os, subprocess, sys, tempfile
 
@@ -39,7 +39,8 @@ def build(folder, kind, form, arch, m, n, k):
     element, _, option, result, _, _ = KINDS[kind]
     a, b = f"{element}[{m}, {k}]", f"{element}[{n}, {k}]" if form == "nt" else f"{element}[{k}, {n}]"
     with open(f"{folder}/gemm.yaml", "w") as f:
-        f.write(f'kc: 1\nmodule: gemm\nfunctions:\n  gemm:\n    inputs: {{a: "{a}", b: "{b}"}}\n    outputs: {{y: "{result}[{m}, {n}]"}}\n'
+        symbols = ", ".join(f"{s}: {{min: 65, max: 65536, multiple_of: {1 if s == 'M' else 8}}}" for s in (m, n, k) if isinstance(s, str))
+        f.write(f'kc: 1\nmodule: gemm\nfunctions:\n  gemm:\n    dims: {{{symbols}}}\n    inputs: {{a: "{a}", b: "{b}"}}\n    outputs: {{y: "{result}[{m}, {n}]"}}\n'
                 f"    body: |\n      y = matmul(a, b{', transpose_b=true' * (form == 'nt')}{option})\n")
     path = f"{folder}/gemm.kcb"
     kc("build", f"{folder}/gemm.yaml", "--target", "cuda:" + arch, "-o", path)
@@ -78,9 +79,9 @@ def ratio(ours, theirs, missed, who):
     return f"{theirs.each:6.2f} {ours.each / theirs.each:5.2f}"
 
 
-def compiled(folder, kind, form, arch, tools):
+def compiled(folder, kind, form, arch, tools, sizes=(4096, 4096, 4096)):
     cuobjdump, triton = tools
-    path, name, _, resources, schedule = build(folder, kind, form, arch, 4096, 4096, 4096)
+    path, name, _, resources, schedule = build(folder, kind, form, arch, *sizes)
     missed = [f"{resources['spills']} bytes of spills"] * bool(resources.get("spills"))
     said = f"{'x'.join(map(str, schedule['tile'])):>11} {schedule['warps']:2} {schedule.get('stages', 1):2} {resources.get('registers', 0):4} {resources.get('spills', 0):3}"
     if not cuobjdump or not resources:
@@ -136,7 +137,11 @@ def main():
                     name = f"gemm {arch} {kind} {form}"
                     if ONLY and not all(o in name.split() for o in ONLY):
                         continue
-                    for title, (text, missed) in ((name, compiled(folder, kind, form, arch, tools)), ("  simulated", simulated(folder, kind, form, arch))):
+                    found = [(name, compiled(folder, kind, form, arch, tools)), ("  simulated", simulated(folder, kind, form, arch))]
+                    if kind == "f16":
+                        found += [(f"  {' '.join(s for s in sizes if isinstance(s, str))} symbolic", compiled(folder, kind, form, arch, tools, sizes))
+                                  for sizes in (("M", 4096, 4096), ("M", "N", "K"))]
+                    for title, (text, missed) in found:
                         print(f"{title:22} {text}{'  MISSED: ' + ', '.join(missed) if missed else ''}", flush=True)
                         bad += bool(missed)
     return bad > 0 and "--strict" in sys.argv
