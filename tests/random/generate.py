@@ -683,6 +683,32 @@ def attention(g):
     return Node("matmul", [made[-1], values], v.compute_type(t), batch + [m, e])
 
 
+def scores(g):
+    """A product whose rows, columns or elements are reduced: tiles of the product may hold them."""
+    r = g.r
+    x = g.pick(lambda n: 2 <= len(n.shape) <= 4 and n.t in ("f32", "f16", "bf16", "f64", "i8"))
+    if not x or not g.inputs_left():
+        return None
+    batch, (m, k), t = x.shape[:-2], x.shape[-2:], x.t
+    n = g.extent() if r.random() < 0.3 else Dim.of(r.choice([8, 33, 64, 96, 100, 128, 256, 300]))
+    y = g.input(t, (batch if r.random() < 0.7 else []) + [n, k])
+    if y.t != t:
+        return None
+    p = Node("matmul", [x, y], v.compute_type(t) if v.is_float(t) else "i32", batch + [m, n], {"b": True})
+    if not g.fits(p):
+        return None
+    if r.random() < 0.3:
+        g.pool.append(p)
+    if p.t != "i32" and r.random() < 0.4:
+        p = Node("*", [p, Lit(0.125)], p.t, p.shape)
+        p.inline = True
+    if p.t != "i32" and r.random() < 0.5:
+        return Node(r.choice(["softmax", "log_softmax"]), [p], p.t, p.shape, {"axis": r.choice([-1, -1, -2])})
+    axes = r.choice([[-1], [-1], [-2], [-2, -1]])
+    shape = [d for i, d in enumerate(p.shape) if i - len(p.shape) not in axes]
+    return Node("reduce", [p], p.t, shape, {"name": r.choice(["sum", "max"]), "axes": axes, "keep": False, "list": False, "named": False})
+
+
 def layer(g):
     """A product with bias and activation."""
     r = g.r
@@ -806,7 +832,7 @@ def cumsum(g):
 WIDER = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16"]
 STEPS = {conv2d: 4, cumsum: 3, rope: 2, quantize: 3, dequantize: 2, unary: 9, binary: 12, compare: 2, where: 4, clamp: 1, cast: 3, reduction: 13, matmul: 6, transpose: 3, reshape: 4, broadcast: 2,
          part: 3, concat: 3, pad: 2, gather: 2, iota: 1, softmax: 3, norm: 2,
-         attention: 1, layer: 2}
+         attention: 1, layer: 2, scores: 2}
 
 
 # ---- cases

@@ -26,6 +26,7 @@ class Job:
         self.options, self.number, self.indices = options, number, indices
         self.setup = Setup(random.Random(f"{options.seed}:block:{number}"), options.target)
         self.functions, self.scheduled, self.r = {}, {}, {}
+        self.failed = set()  # by themselves or as twins, before anything ran
 
     def generate(self, i):
         """The function, its schedules' copy, and the source of what its cases need: as often as wanted the same."""
@@ -48,7 +49,7 @@ class Job:
                 wanted = {i: f for i, f in self.scheduled.items() if f and i in packages}
                 twins = self.build(self.bench.build_twin, wanted, "twin", refusable=self.setup.twin == "schedule")
             for i in self.indices:
-                if i in packages and not self.cases(i, packages[i], twins.get(i)):
+                if i in packages and i not in self.failed and not self.cases(i, packages[i], twins.get(i)):
                     return
 
     def build(self, build, functions, name, refusable):
@@ -65,6 +66,7 @@ class Job:
                 packages[i] = f"{name}{i}"
             elif not (refusable and p.returncode == 1):
                 self.say(i, kind=f"build exit {p.returncode}", message=p.stderr.strip()[:3000])
+                self.failed.add(i)
         return packages
 
     def open(self, name, package, twin):

@@ -303,11 +303,32 @@ static void make_matmul(maker *m) {
     fprintf(m->out, "  %%%s = tanh %%%s : %s\n", t->name, r->name, type_text(t));
 }
 
+// Rows or columns of a product, which its tiles may hold.
+static void make_reduced_matmul(maker *m) {
+    static const char *const ops[] = {"sum", "amax", "mean"};
+    int before = m->n;
+    make_matmul(m);
+    if (m->n == before) return;
+    const value *x = &m->values[m->n - 1];
+    int axis = x->rank - 1 - below(m, 2);
+    m->used[x - m->values]++;
+    value *r = add_value(m, x, NULL);
+    if (below(m, 2)) {
+        fprintf(m->out, "  %%%s = softmax %%%s {axis = %d} : %s\n", r->name, x->name, axis,
+                type_text(r));
+        return;
+    }
+    strcpy(r->shape[axis], "1");
+    fprintf(m->out, "  %%%s = %s %%%s {axes = [%d], keepdims = 1} : %s\n", r->name,
+            ops[below(m, 3)], x->name, axis, type_text(r));
+}
+
 static void make_op(maker *m) {
     static void (*const ops[])(maker *) = {
         make_unary,  make_binary,  make_binary,    make_select,    make_casts,     make_reduce,
         make_reduce, make_softmax, make_broadcast, make_broadcast, make_transpose, make_reshape,
-        make_slice,  make_concat,  make_pad,       make_gather,    make_matmul,    make_integers};
+        make_slice,  make_concat,  make_pad,       make_gather,    make_matmul,    make_integers,
+        make_reduced_matmul};
     ops[below(m, sizeof ops / sizeof *ops)](m);
 }
 
