@@ -368,7 +368,9 @@ static uint32_t lanes_apart(kcsim_access *access) {
     memcpy(party.block, home->cluster->blocks[other.warp / warps].id, sizeof party.block);
     kcsim_thread_at(home->launch, other.warp % warps * KCSIM_LANES + (uint32_t)other.lane,
                     party.thread);
-    kcsim_describe_party(home->launch, &party, own ? "of this warp used it too" : "stored here",
+    kcsim_describe_party(home->launch, &party, own           ? "of this warp used it too"
+                         : other.reads ? "read this"
+                                       : "stored here",
                          own ? "and no bar.warp.sync lies between"
                              : "and no bar.warp.sync lies before another lane's release",
                          text, sizeof text);

@@ -11,7 +11,8 @@
  *     ld.shared [s + 31 - lane]       lane 28 reads s[3]: what is of round 7 is ordered
  *
  * So with a release (an arrival, an atomic): another warp that acquires it knows what the lanes did
- * that make it, and those that they have met; stores of the others are a race still.
+ * that make it, and those that they have met; stores of the others are a race still, and what is
+ * stored where they loaded.
  *
  * A word remembers one warp's lanes in its current round. Where some of the lanes have met, a tick
  * tells the times within the round apart, and each lane knows the tick of the others that it has
@@ -94,32 +95,43 @@ void kcsim_lanes_release(kcsim_warp *warp, uint32_t lanes) {
     if (warp->live & ~covered) warp->block->cluster->lanes_release = true;
 }
 
-/* Another warp's store that this one knows of by a release which does not cover the lane; -1: none.
- */
-static int unreleased(const kcsim_lane_trace *at, const kcsim_warp *warp, uint32_t bytes) {
+/* A lane's store, or before a store its load, that this warp knows of by a release which does not
+ * cover that lane. Instructions of the whole warp, like ldmatrix, are read by all before any goes
+ * on. */
+static int unreleased(const kcsim_lane_trace *at, const kcsim_warp *warp, uint32_t bytes,
+                      bool writes, kcsim_racer *other) {
     const kcsim_cluster *cluster = warp->block->cluster;
+    const kcsim_insn *insns = warp->block->launch->code->insns;
     uint32_t id = at->round_and_warp & 1023, count = warp->block->warp_count;
-    if (!(at->written & bytes) || id == warp->id || at->written & KCSIM_TRACE_FLAG) return -1;
-    if (id / count >= cluster->count) return -1;
-    const kcsim_warp *other = &cluster->blocks[id / count].warps[id % count];
-    const struct kcsim_lane_release *by = &other->releases[warp->time[id] % RELEASES];
+    if (id == warp->id || id / count >= cluster->count) return -1;
+    const kcsim_warp *past = &cluster->blocks[id / count].warps[id % count];
+    const struct kcsim_lane_release *by = &past->releases[warp->time[id] % RELEASES];
     if (by->time != warp->time[id] || by->round != at->round_and_warp >> 10) return -1;
-    if (at->writers & by->lanes) return -1; /* which stored the same */
-    return (int)(id * KCSIM_LANES) + __builtin_ctz(at->writers);
+    bool stored = at->written & bytes && !(at->written & KCSIM_TRACE_FLAG) &&
+                  !(at->writers & by->lanes); /* who may have stored the same */
+    bool loaded = writes && at->read & bytes && !(at->read & KCSIM_TRACE_FLAG) &&
+                  at->readers & ~by->lanes && insns[at->read_place].kind == KCSIM_DO_LOAD;
+    if (!stored && !loaded) return -1;
+    other->place = stored ? at->write_place : at->read_place;
+    other->reads = !stored;
+    return (int)(id * KCSIM_LANES) +
+           __builtin_ctz(stored ? at->writers : at->readers & ~by->lanes);
 }
 
 static uint32_t unreleased_lanes(const kcsim_traces *traces, const kcsim_warp *warp,
                                  const uint64_t *addresses, uint32_t mask, uint32_t size,
-                                 uint32_t *other, uint32_t *place) {
+                                 bool writes, kcsim_racer *other) {
     uint32_t bad = 0;
+    kcsim_racer found = *other;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), bytes = bytes_of(addresses[lane], size);
         uint64_t last = (addresses[lane] + size - 1) / 4;
         for (uint64_t i = addresses[lane] / 4; i <= last && i < traces->count; i++) {
-            int who = unreleased(&traces->words[i], warp, bytes);
+            int who = unreleased(&traces->words[i], warp, bytes, writes, &found);
             if (who < 0) continue;
-            if (!bad) *place = traces->words[i].write_place;
-            if (!bad) *other = (uint32_t)who;
+            found.warp = (uint32_t)who / KCSIM_LANES;
+            found.lane = who % (int)KCSIM_LANES;
+            if (!bad) *other = found;
             bad |= 1u << lane;
         }
     }
@@ -176,16 +188,16 @@ uint32_t kcsim_traces_access(kcsim_traces *traces, const kcsim_warp *warp,
                              const uint64_t *addresses, uint32_t mask, uint32_t size,
                              kcsim_access_kind kind, kcsim_racer *other) {
     kcsim_rival first = {.lane = -1};
-    uint32_t before = 0, bad, whose = 0;
+    uint32_t before = 0, bad;
     if (warp->round == KCSIM_ROUNDS - 1) return 0;
     if (warp->block->cluster->lanes_release)
-        before = unreleased_lanes(traces, warp, addresses, mask, size, &whose, &other->place);
+        before = unreleased_lanes(traces, warp, addresses, mask, size,
+                                  kind != KCSIM_ACCESS_READ, other);
     if (kind == KCSIM_ACCESS_READ)
         bad = read_lanes(traces, warp, addresses, mask, size, &first);
     else
         bad = write_lanes(traces, warp, addresses, mask, size, kind == KCSIM_ACCESS_ATOMIC, &first);
-    other->warp = bad ? warp->id : whose / KCSIM_LANES;
-    other->lane = bad ? first.lane : (int)(whose % KCSIM_LANES);
-    if (bad) other->place = first.place;
-    return bad ? bad : before;
+    if (!bad) return before;
+    *other = (kcsim_racer){.warp = warp->id, .lane = first.lane, .place = first.place};
+    return bad;
 }
