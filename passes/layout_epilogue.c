@@ -8,13 +8,14 @@
 typedef struct {
     kc_layouts *l;
     const kc_op *store;
-    kc_context *context;   // of the store
+    kc_context *context;    // of the store
     const kc_value *turned; // comes from before what follows; NULL: nothing was met yet
-    bool several, reads;    // there is more than one such value; a whole tile is read as it is stored
+    bool several, reads; // there is more than one such value; a whole tile is read as it is stored
 } epilogue;
 
 static bool is_whole(const epilogue *e, const kc_value *v) {
-    return v->type.rank && kc_tile_elements(&v->type) == kc_tile_elements(&kc_operand(e->store, 1)->type);
+    return v->type.rank &&
+           kc_tile_elements(&v->type) == kc_tile_elements(&kc_operand(e->store, 1)->type);
 }
 
 static bool is_inside(const epilogue *e, const kc_value *v) {
@@ -38,7 +39,8 @@ static void look(epilogue *e, const kc_value *v) {
         return;
     }
     v->def->data = (void *)(uintptr_t)e->store; // seen
-    if (v->def->code == KC_OP_LOAD) e->reads = e->reads || (is_whole(e, v) && reads_alike(e, v->def));
+    if (v->def->code == KC_OP_LOAD)
+        e->reads = e->reads || (is_whole(e, v) && reads_alike(e, v->def));
     else
         for (int i = 0; i < v->def->n_operands; i++)
             look(e, kc_operand(v->def, i));

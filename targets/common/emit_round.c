@@ -11,9 +11,8 @@ struct kc_emit_round {
 };
 
 static bool is_constant(const kc_value *v, int64_t *value) {
-    const kc_attr *integer = v->def && v->def->code == KC_OP_CONST
-                                 ? kc_attr_get(v->def, KC_ATTR_INTEGER)
-                                 : NULL;
+    const kc_attr *integer =
+        v->def && v->def->code == KC_OP_CONST ? kc_attr_get(v->def, KC_ATTR_INTEGER) : NULL;
     if (integer) *value = integer->integer;
     return integer != NULL;
 }
@@ -47,8 +46,8 @@ void kc_emit_rounds_begin(kc_emit *e, const kc_op *loop, LLVMBasicBlockRef befor
         if (!is_remainder(op, counter, &offset, &modulus) || find(e, counter, modulus)) continue;
         struct kc_emit_round *round = KC_NEW(e->arena, struct kc_emit_round);
         LLVMValueRef first = kc_emit_i32(e, lower % modulus);
-        *round = (struct kc_emit_round){counter, modulus,
-                                        LLVMBuildPhi(e->builder, e->i32, "round"), e->rounds};
+        *round = (struct kc_emit_round){counter, modulus, LLVMBuildPhi(e->builder, e->i32, "round"),
+                                        e->rounds};
         LLVMAddIncoming(round->phi, &first, &before, 1);
         e->rounds = round;
     }
