@@ -1,6 +1,8 @@
 // The parameters of a kernel, in the one order that code generation and the package agree on.
 #include "ir/kernel_params.h"
 
+#include <string.h>
+
 typedef struct {
     bool *mentioned; // by symbol
     int n;
@@ -63,4 +65,22 @@ int kc_kernel_params(kc_arena *arena, const kc_op *kernel, kc_param **params) {
     for (int i = 0; i < s.n; i++)
         if (s.mentioned[i]) (*params)[n++] = (kc_param){.kind = KC_PARAM_SYMBOL, .symbol = i};
     return n;
+}
+
+static const char *alias_of(const kc_op *func, const char *output) {
+    const kc_output *outputs;
+    int n = kc_func_outputs(func, &outputs);
+    for (int i = 0; i < n; i++)
+        if (!strcmp(outputs[i].name, output)) return outputs[i].alias;
+    return NULL;
+}
+
+bool kc_kernel_may_overlap(const kc_op *kernel, const kc_value *read, const kc_value *written) {
+    if (read == written) return true;
+    if (!written->def || written->def->code != KC_OP_OUTPUT) return false;
+    const char *name = kc_attr_string(written->def, KC_ATTR_NAME, "");
+    if (read->def && read->def->code == KC_OP_OUTPUT)
+        return !strcmp(name, kc_attr_string(read->def, KC_ATTR_NAME, ""));
+    const char *alias = alias_of(kc_op_ancestor(kernel, KC_OP_FUNC), name);
+    return alias && !read->def && read->name && !strcmp(alias, read->name);
 }

@@ -21,5 +21,8 @@ typedef struct {
 
 // Fills *params with an arena array and returns its length.
 int kc_kernel_params(kc_arena *, const kc_op *kernel, kc_param **params);
+// Whether what the kernel is given to write may be the memory of what it is given to read: the same value, or an output
+// that may overlap that input.
+bool kc_kernel_may_overlap(const kc_op *kernel, const kc_value *read, const kc_value *written);
 
 #endif

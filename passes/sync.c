@@ -57,7 +57,7 @@
 // their way. Requires layouts. Idempotent.
 #include "ir/map.h"
 #include "ir/shared_order.h"
-#include "passes/pass.h"
+#include "passes/syncer.h"
 
 enum { ALIGNMENT = 128, MAX_BUFFERS = 64 };
 
@@ -275,6 +275,7 @@ static bool sync_kernel(kc_pass_context *pass, kc_op *kernel) {
     if (bytes) kc_attr_set_int(kernel, KC_ATTR_SHARED, bytes);
     clear_waits(kernel->body);
     if (!add_barriers(pass, kernel)) return false;
+    kc_sync_in_place(pass->module, kernel);
     kc_shared_visitor visitor = {.wait = note_wait};
     kc_shared_order_walk(pass->scratch, kernel, &visitor);
     return true;

@@ -172,32 +172,12 @@ void kc_emit_block(kc_emit *e, const kc_block *block) {
 
 // ---- kernels --------------------------------------------------------------------------------
 
-static const char *alias_of(const kc_op *func, const char *output) {
-    const kc_output *outputs;
-    int n = kc_func_outputs(func, &outputs);
-    for (int i = 0; i < n; i++)
-        if (!strcmp(outputs[i].name, output)) return outputs[i].alias;
-    return NULL;
-}
-
-// True when `written` may be the memory of `read`: the same value, or an output that may overlap
-// that input.
-static bool may_alias(const kc_op *kernel, const kc_value *read, const kc_value *written) {
-    if (read == written) return true;
-    if (!written->def || written->def->code != KC_OP_OUTPUT) return false;
-    const char *name = kc_attr_string(written->def, KC_ATTR_NAME, "");
-    if (read->def && read->def->code == KC_OP_OUTPUT)
-        return !strcmp(name, kc_attr_string(read->def, KC_ATTR_NAME, ""));
-    const char *alias = alias_of(kc_op_ancestor(kernel, KC_OP_FUNC), name);
-    return alias && !read->def && read->name && !strcmp(alias, read->name);
-}
-
 static bool overlaps_any(const kc_op *kernel, const kc_param *params, int n, int i) {
     for (int j = 0; j < n; j++) {
         if (j == i || params[j].kind != KC_PARAM_POINTER || params[i].written == params[j].written)
             continue;
-        bool hit = params[i].written ? may_alias(kernel, params[j].operand, params[i].operand)
-                                     : may_alias(kernel, params[i].operand, params[j].operand);
+        bool hit = params[i].written ? kc_kernel_may_overlap(kernel, params[j].operand, params[i].operand)
+                                     : kc_kernel_may_overlap(kernel, params[i].operand, params[j].operand);
         if (hit) return true;
     }
     return false;
