@@ -99,8 +99,8 @@ void kcsim_access_take_space(kcsim_access *access, ptx_space space, const uint64
 
 /* ---- checks ---- */
 
-static void report(kcsim_access *access, kcsim_finding_kind kind, uint32_t lanes,
-                   const char *text) {
+void kcsim_access_report(const kcsim_access *access, kcsim_finding_kind kind, uint32_t lanes,
+                         const char *text) {
     kcsim_report found = {.kind = kind,
                           .lanes = lanes,
                           .space = ptx_space_name(access->space),
@@ -143,7 +143,7 @@ static uint32_t misaligned_lanes(const kcsim_access *access) {
 
 static void drop(kcsim_access *access, kcsim_finding_kind kind, uint32_t lanes, const char *text) {
     if (!lanes) return;
-    report(access, kind, lanes, text);
+    kcsim_access_report(access, kind, lanes, text);
     access->mask &= ~lanes;
 }
 
@@ -182,7 +182,7 @@ static void check_begun(kcsim_access *access) {
     snprintf(text, sizeof text,
              "block %u,%u,%u may not have begun yet: no barrier.cluster lies before", home->id[0],
              home->id[1], home->id[2]);
-    report(access, KCSIM_FINDING_RACE, access->mask, text);
+    kcsim_access_report(access, KCSIM_FINDING_RACE, access->mask, text);
 }
 
 /* Another block's shared memory is there until that block's last thread exits. */
@@ -321,7 +321,7 @@ static bool has_duplicates(const kcsim_access *access) {
 static void find_collisions(kcsim_access *access) {
     if (access->kind == KCSIM_ACCESS_WRITE && access->insn->kind == KCSIM_DO_STORE &&
         !access->span.dense && has_duplicates(access))
-        report(access, KCSIM_FINDING_RACE, colliding_lanes(access),
+        kcsim_access_report(access, KCSIM_FINDING_RACE, colliding_lanes(access),
                "lanes of one warp store different values here");
 }
 
@@ -374,7 +374,7 @@ static uint32_t lanes_apart(kcsim_access *access) {
                          own ? "and no bar.warp.sync lies between"
                              : "and no bar.warp.sync lies before another lane's release",
                          text, sizeof text);
-    report(access, KCSIM_FINDING_RACE, bad, text);
+    kcsim_access_report(access, KCSIM_FINDING_RACE, bad, text);
     return bad;
 }
 
@@ -390,7 +390,7 @@ static uint32_t racing_lanes(kcsim_access *access) {
     if (!access->warp->block->launch->check_race) return 0;
     if (!bad) return lanes_apart(access);
     kcsim_race_describe(access->home, first, text, sizeof text);
-    report(access, KCSIM_FINDING_RACE, bad, text);
+    kcsim_access_report(access, KCSIM_FINDING_RACE, bad, text);
     return bad;
 }
 
@@ -415,11 +415,11 @@ static void find_copies(kcsim_access *access, uint32_t lanes) {
              first / KCSIM_LANES,
              how == KCSIM_COPY_IN_FLIGHT ? "has not waited for that copy"
                                          : "waited, but no barrier lies between");
-    report(access, KCSIM_FINDING_ASYNC_IN_FLIGHT, bad, text);
+    kcsim_access_report(access, KCSIM_FINDING_ASYNC_IN_FLIGHT, bad, text);
 }
 
 static void tell_of_bulk(kcsim_access *access, uint32_t lanes, const char *text) {
-    if (lanes) report(access, KCSIM_FINDING_ASYNC_IN_FLIGHT, lanes, text);
+    if (lanes) kcsim_access_report(access, KCSIM_FINDING_ASYNC_IN_FLIGHT, lanes, text);
 }
 
 /* Lanes that touch what a bulk copy may still be writing, or write where one may still read. */
@@ -462,7 +462,7 @@ static void find_mbarriers(kcsim_access *access) {
     }
     if (!bad) return;
     snprintf(text, sizeof text, "writes over a live mbarrier, initialised at line %u", line);
-    report(access, KCSIM_FINDING_MBARRIER, bad, text);
+    kcsim_access_report(access, KCSIM_FINDING_MBARRIER, bad, text);
 }
 
 void kcsim_access_race(kcsim_access *access) {

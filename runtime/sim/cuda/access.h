@@ -39,6 +39,9 @@ void kcsim_access_take_space(kcsim_access *access, ptx_space space, const uint64
                              uint32_t *rest);
 /* Alignment, bounds, host pointers; reports and drops the lanes that fail. */
 void kcsim_access_locate(kcsim_access *access);
+/* Reports these lanes of it; `text`: what is wrong, or the access that they meet. */
+void kcsim_access_report(const kcsim_access *access, kcsim_finding_kind kind, uint32_t lanes,
+                         const char *text);
 /* The race rules of shared memory, and between blocks of global memory, and copies in flight, for
  * lanes of access->mask. */
 void kcsim_access_race(kcsim_access *access);

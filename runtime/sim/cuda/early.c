@@ -57,13 +57,7 @@ static void tell(kcsim_access *access, uint32_t lanes, const kcsim_trace *trace)
              trace->line, trace->wrote ? "writes" : "reads",
              trace->behind ? "no griddepcontrol.wait of the launch between waits for that"
                            : "no griddepcontrol.wait lies between");
-    kcsim_report report = {.kind = KCSIM_FINDING_RACE,
-                           .lanes = lanes,
-                           .space = "global",
-                           .addresses = access->address,
-                           .size = access->size,
-                           .other = text};
-    kcsim_report_lanes(access->warp, access->insn, &report);
+    kcsim_access_report(access, KCSIM_FINDING_RACE, lanes, text);
 }
 
 static void end_hearing(kcsim_warp *warp) {

@@ -276,6 +276,12 @@ typedef struct kcsim_party {
     uint32_t place; /* its instruction; UINT32_MAX: not known */
 } kcsim_party;
 void kcsim_thread_at(const kcsim_grid *grid, uint32_t thread, uint32_t id[3]);
+/* What a remembered access keeps of its instruction: the pc, or UINT16_MAX, which is not told. */
+static inline uint16_t kcsim_place_of(const kcsim_warp *warp) {
+    return warp->pc < UINT16_MAX ? (uint16_t)warp->pc : UINT16_MAX;
+}
+/* A lane of the warp `key` (talk.h) at a place so kept. */
+kcsim_party kcsim_party_of(const kcsim_grid *grid, uint32_t key, uint32_t lane, uint16_t place);
 /* "thread 3,0,0 of block 1,0,0 WHAT at line 27 (ld.global.b32 %r1, [%rd1]), END" */
 void kcsim_describe_party(const kcsim_grid *grid, const kcsim_party *party, const char *what,
                           const char *end, char *text, size_t size);

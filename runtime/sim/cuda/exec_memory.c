@@ -237,13 +237,8 @@ static void mark_stored(const kcsim_access *access) {
                 memset(kcsim_marks(access, lane) + k * insn->bytes, 1, insn->bytes);
     }
     if (!holes || access->space != PTX_SPACE_GLOBAL) return;
-    kcsim_report report = {.kind = KCSIM_FINDING_UNINITIALIZED,
-                           .lanes = holes,
-                           .space = "global",
-                           .size = access->size,
-                           .addresses = access->address,
-                           .other = "the value that is stored was never written"};
-    kcsim_report_lanes(warp, insn, &report);
+    kcsim_access_report(access, KCSIM_FINDING_UNINITIALIZED, holes,
+                        "the value that is stored was never written");
 }
 
 static void keep_older(const kcsim_access *access) {

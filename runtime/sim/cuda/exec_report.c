@@ -44,6 +44,14 @@ void kcsim_thread_at(const kcsim_grid *grid, uint32_t thread, uint32_t id[3]) {
     id[2] = thread / grid->block[0] / grid->block[1];
 }
 
+kcsim_party kcsim_party_of(const kcsim_grid *grid, uint32_t key, uint32_t lane, uint16_t place) {
+    uint32_t warps = grid->clock_count / grid->cluster_blocks, id = key % grid->clock_count;
+    kcsim_party party = {.place = place == UINT16_MAX ? UINT32_MAX : place};
+    kcsim_block_at(grid, key / grid->clock_count, id / warps, party.block);
+    kcsim_thread_at(grid, id % warps * KCSIM_LANES + lane, party.thread);
+    return party;
+}
+
 void kcsim_describe_party(const kcsim_grid *grid, const kcsim_party *party, const char *what,
                           const char *end, char *text, size_t size) {
     char at[80] = "";

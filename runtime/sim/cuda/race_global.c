@@ -26,7 +26,7 @@ typedef struct mark {
     uint32_t time : 30;           /* 0: none */
     uint32_t bulk : 1, fixed : 1; /* by the asynchronous proxy; by ld.global.nc */
     uint32_t step;                /* which of the warp's accesses it was */
-    uint16_t place;               /* its instruction; UINT16_MAX: further behind */
+    uint16_t place;               /* kcsim_place_of */
     uint16_t bytes : 4, scope : 2, strong : 1, reads : 1, swaps : 1, lane : 5;
     uint16_t several : 1, parts : 1; /* by other lanes too; not all of the bytes at once */
     uint16_t width : 3;              /* of an element: 1 << width bytes */
@@ -168,12 +168,7 @@ static const mark *find(const kcsim_warp *warp, uint64_t address, const word *at
 }
 
 static kcsim_party party_of(const kcsim_grid *launch, const mark *past) {
-    uint32_t warps = launch->clock_count / launch->cluster_blocks;
-    uint32_t id = past->key % launch->clock_count;
-    kcsim_party party = {.place = past->place == UINT16_MAX ? UINT32_MAX : past->place};
-    kcsim_block_at(launch, past->key / launch->clock_count, id / warps, party.block);
-    kcsim_thread_at(launch, id % warps * KCSIM_LANES + past->lane, party.thread);
-    return party;
+    return kcsim_party_of(launch, past->key, past->lane, past->place);
 }
 
 static void tell(kcsim_access *access, uint32_t lanes, const mark *now, const mark *other,
@@ -190,13 +185,7 @@ static void tell(kcsim_access *access, uint32_t lanes, const mark *now, const ma
     else if (other->strong && now->strong && other->width != now->width)
         why = "and nothing orders the two: of different sizes, they are not atomic to each other";
     kcsim_describe_party(launch, &party, what, why, text, sizeof text);
-    kcsim_report report = {.kind = KCSIM_FINDING_RACE,
-                           .lanes = lanes,
-                           .space = "global",
-                           .addresses = access->address,
-                           .size = access->size,
-                           .other = text};
-    kcsim_report_lanes(access->warp, access->insn, &report);
+    kcsim_access_report(access, KCSIM_FINDING_RACE, lanes, text);
 }
 
 /* Which bytes of the word at `at` lie in [from, end). */
@@ -212,25 +201,31 @@ static bool is_fixed(const kcsim_insn *insn) {
            (insn->source->op == PTX_OP_LDU || ptx_has(insn->source, PTX_GROUP_NC) != PTX_M_NONE);
 }
 
+/* What is remembered of it, but for the lane and the bytes of a word. */
+static mark mark_of(const kcsim_access *access) {
+    const kcsim_warp *warp = access->warp;
+    const kcsim_insn *insn = access->insn;
+    bool bulk = insn->kind == KCSIM_DO_BULK;
+    return (mark){.key = kcsim_warp_key(warp),
+                  .time = warp->time[warp->id] & 0x3fffffff,
+                  .bulk = bulk,
+                  .fixed = is_fixed(insn),
+                  .step = warp->global_steps,
+                  .place = kcsim_place_of(warp),
+                  .scope = kcsim_scope_of(insn),
+                  .strong = access->kind == KCSIM_ACCESS_ATOMIC || (!bulk && kcsim_is_strong(insn)),
+                  .reads = access->kind == KCSIM_ACCESS_READ,
+                  .swaps = insn->kind == KCSIM_DO_ATOMIC && insn->round == PTX_M_CAS,
+                  .several = access->span.same && (access->mask & (access->mask - 1)),
+                  .width = (uint32_t)__builtin_ctz(insn->bytes | 16u) & 7};
+}
+
 void kcsim_global_race_access(kcsim_access *access) {
     kcsim_warp *warp = access->warp;
     kcsim_global_race *race = warp->block->worker->global_race;
-    uint32_t key = kcsim_warp_key(warp), first = key - warp->id, bad = 0;
-    mark now = {.key = key,
-                .time = warp->time[warp->id] & 0x3fffffff,
-                .step = ++warp->global_steps,
-                .several = access->span.same && (access->mask & (access->mask - 1)),
-                .place = warp->pc < UINT16_MAX ? (uint16_t)warp->pc : UINT16_MAX,
-                .strong = kcsim_is_strong(access->insn),
-                .width = (uint32_t)__builtin_ctz(access->insn->bytes | 16u) & 7,
-                .scope = kcsim_scope_of(access->insn),
-                .reads = access->kind == KCSIM_ACCESS_READ,
-                .swaps = access->insn->kind == KCSIM_DO_ATOMIC && access->insn->round == PTX_M_CAS};
-    mark other = {.time = 0};
-    if (access->kind == KCSIM_ACCESS_ATOMIC) now.strong = 1;
-    else if (access->insn->kind == KCSIM_DO_BULK) now.strong = 0;
-    now.bulk = access->insn->kind == KCSIM_DO_BULK;
-    now.fixed = is_fixed(access->insn);
+    warp->global_steps++;
+    mark now = mark_of(access), other = {.time = 0};
+    uint32_t first = now.key - warp->id, bad = 0;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t from = access->address[lane], end = from + access->size;

@@ -2,9 +2,9 @@
  *
  * Lanes go their own ways; that they happen to run together orders nothing. bar.warp.sync does, for
  * the lanes it names, and so does whatever orders the whole warp: barriers, mbarriers, acquires and
- * fences (which, for simplicity, count for all its lanes, unless they release only). shfl, vote and the like do not:
- * PTX ISA, "bar.warp.sync": "guarantees memory ordering among participating threads"; of the others
- * it says that lanes wait for each other, no more.
+ * fences (which, for simplicity, count for all its lanes, unless they release only). shfl, vote and
+ * the like do not: PTX ISA, "bar.warp.sync": "guarantees memory ordering among participating
+ * threads"; of the others it says that lanes wait for each other, no more.
  *
  *     st.shared [s + lane]            round 7: s[3] was written by lane 3
  *     bar.warp.sync -1                round 8

@@ -4,8 +4,8 @@
 
 #include "runtime/sim/cuda/exec.h"
 
-#define KCSIM_TRACE_FLAG                                                                           \
-    16u /* of `written`: by atomics alone; of `read`: some of only a part of the word */
+/* Of `written`: by atomics alone; of `read`: some of only a part of the word. */
+#define KCSIM_TRACE_FLAG 16u
 #define KCSIM_ROUNDS ((uint32_t)1 << 22) /* in the last one nothing is looked for */
 
 typedef struct kcsim_lane_trace {

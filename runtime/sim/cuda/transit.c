@@ -23,7 +23,7 @@ typedef struct trip {
     uint32_t count;       /* the group, or the mbarrier's phase */
     uint32_t next;        /* the open trip of that warp before it */
     uint32_t also;
-    uint16_t place; /* the instruction; UINT16_MAX: further behind */
+    uint16_t place; /* kcsim_place_of */
     bool bulk, reduces;
     bool lands, forgotten; /* an mbarrier is told; nothing is known of it any more */
     uint32_t lanes;        /* whose copies they are */
@@ -118,7 +118,7 @@ static trip *add_trip(kcsim_transit *transit, const kcsim_warp *warp, uint32_t c
                     .key = kcsim_warp_key(warp),
                     .issued = warp->time[warp->id],
                     .count = count,
-                    .place = warp->pc < UINT16_MAX ? (uint16_t)warp->pc : UINT16_MAX};
+                    .place = kcsim_place_of(warp)};
     return fresh;
 }
 
@@ -379,8 +379,8 @@ static bool meets_word(walk *at, const table *of, uint64_t address, bool writes)
 static void tell(kcsim_access *access, uint32_t lanes, const walk *found) {
     const kcsim_grid *launch = access->warp->block->launch;
     const trip *past = found->met;
-    uint32_t warps = access->warp->block->warp_count, id = past->key % launch->clock_count;
-    kcsim_party party = {.place = past->place == UINT16_MAX ? UINT32_MAX : past->place};
+    kcsim_party party =
+        kcsim_party_of(launch, past->key, (uint32_t)__builtin_ctz(past->lanes), past->place);
     char text[224], end[96];
     if (past->lands)
         snprintf(end, sizeof end,
@@ -388,18 +388,9 @@ static void tell(kcsim_access *access, uint32_t lanes, const walk *found) {
     else
         snprintf(end, sizeof end, "and no wait for that%s comes before this",
                  past->bulk ? " (one of .read is none)" : "");
-    kcsim_block_at(launch, past->key / launch->clock_count, id / warps, party.block);
-    kcsim_thread_at(launch, id % warps * KCSIM_LANES + (uint32_t)__builtin_ctz(past->lanes),
-                    party.thread);
     kcsim_describe_party(launch, &party, found->writes ? "copies to it" : "copies from it", end,
                          text, sizeof text);
-    kcsim_report report = {.kind = KCSIM_FINDING_ASYNC_IN_FLIGHT,
-                           .lanes = lanes,
-                           .space = "global",
-                           .addresses = access->address,
-                           .size = access->size,
-                           .other = text};
-    kcsim_report_lanes(access->warp, access->insn, &report);
+    kcsim_access_report(access, KCSIM_FINDING_ASYNC_IN_FLIGHT, lanes, text);
 }
 
 void kcsim_transit_check(kcsim_access *access) {
