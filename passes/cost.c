@@ -1,5 +1,6 @@
 #include "passes/cost.h"
 #include "passes/integers.h"
+#include "passes/products.h"
 #include "targets/mma.h"
 
 #include <string.h>
@@ -95,9 +96,7 @@ void kc_cost_choose_unit(const kc_target *t, kc_cost_problem *p, const char *pre
 // What fragments want side by side along k, and does not lie along k, is turned on its way, in
 // registers.
 static bool is_turned(const kc_op *product, int i) {
-    bool k_last = i == 0 ? !kc_attr_int(product, KC_ATTR_TRANSPOSE_A, 0)
-                         : kc_attr_int(product, KC_ATTR_TRANSPOSE_B, 0) != 0;
-    return !k_last && kc_mma_run(kc_operand(product, i)->type.elem) > 1;
+    return !kc_product_k_last(product, i) && kc_mma_run(kc_operand(product, i)->type.elem) > 1;
 }
 
 bool kc_cost_direct(const kc_target *t, const kc_op *product, int i) {
@@ -111,24 +110,15 @@ bool kc_cost_direct(const kc_target *t, const kc_op *product, int i) {
     return t->attributes.has_async_copy && !is_turned(product, i);
 }
 
-static int64_t axis_of_k(const kc_op *product, int i) {
-    int rank = kc_operand(product, i)->type.rank;
-    bool turned = kc_attr_int(product, i ? KC_ATTR_TRANSPOSE_B : KC_ATTR_TRANSPOSE_A, 0) != 0;
-    return rank - 2 + ((i == 1) == turned);
-}
-
 kc_cost_problem kc_cost_of_product(const kc_target *t, kc_expr_pool *pool, const kc_op *product) {
     const kc_type *a = &kc_operand(product, 0)->type, *type = &kc_result(product, 0)->type;
-    bool lacks_zero = kc_dtype_is_float(a->elem) && kc_dtype_round(a->elem, 0) != 0;
-    kc_cost_problem p = {.batch = 1,
-                         .elem = lacks_zero ? kc_dtype_compute(a->elem) : a->elem,
-                         .result = type->elem,
-                         .vectors = true};
+    kc_cost_problem p = {
+        .batch = 1, .elem = kc_product_elem(a->elem), .result = type->elem, .vectors = true};
     for (int d = 0; d < type->rank - 2; d++)
         p.batch *= kc_cost_likely(pool, type->shape[d]);
     p.m = kc_cost_likely(pool, type->shape[type->rank - 2]);
     p.n = kc_cost_likely(pool, type->shape[type->rank - 1]);
-    p.k = kc_cost_likely(pool, a->shape[axis_of_k(product, 0)]);
+    p.k = kc_cost_likely(pool, a->shape[kc_product_axis_of_k(product, 0)]);
     p.cover[0] = power_of_two_at_least(p.m), p.cover[1] = power_of_two_at_least(p.n);
     p.cover[2] = power_of_two_at_least(p.k);
     p.direct = kc_cost_direct(t, product, 0) && kc_cost_direct(t, product, 1);
@@ -411,7 +401,8 @@ static void insert(ranking *r, const kc_cost_plan *plan) {
 static int64_t pieces(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
     int64_t n = is_tensor(p) ? t->attributes.warp_size : 1;
     for (int i = 0; i < 2; i++) {
-        int64_t whole = c->tile[i] & -c->tile[i], piece = is_tensor(p) ? p->least[i] : MICRO_TILE;
+        int64_t whole = power_of_two_in(c->tile[i]),
+                piece = is_tensor(p) ? p->least[i] : MICRO_TILE;
         n *= larger(whole / piece, 1);
     }
     return n / t->attributes.warp_size;
@@ -421,7 +412,7 @@ static int64_t pieces(const kc_target *t, const kc_cost_problem *p, const kc_cos
 static bool sensible(const ranking *r, const kc_cost_choice *c, const kc_cost_choice *wish) {
     int64_t threads = threads_of(r->target, c), all = c->tile[0] * c->tile[1],
             elements = divided(all, threads);
-    bool odd = (c->tile[0] & (c->tile[0] - 1)) || (c->tile[1] & (c->tile[1] - 1));
+    bool odd = !is_power_of_two(c->tile[0]) || !is_power_of_two(c->tile[1]);
     if (!wish->warps && odd && c->warps > 1 && c->warps > pieces(r->target, r->problem, c))
         return false;
     int64_t halves = r->problem->vectors ? 1 : 2; // loads of single elements take compile time, too

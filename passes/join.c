@@ -1,3 +1,5 @@
+// What the cost model is asked: a product whose tiles hold what is reduced together, in parts or
+// whole, against one whose tiles are as it likes them and a kernel that reads it.
 #include "passes/join.h"
 #include "passes/cost.h"
 #include "passes/integers.h"
@@ -17,7 +19,7 @@ kc_join kc_join_of(kc_op *scope, kc_op *product) {
     return join;
 }
 
-// Parts are a batch of products.
+// Parts are a batch of products; a tile holds one.
 static void cut(question *q, kc_expr_pool *pool, const kc_join *j, int i) {
     kc_cost_problem *p = &q->problem;
     int64_t part = kc_expr_max_value(pool, j->part[i]), *extent = i ? &p->n : &p->m;

@@ -1,8 +1,9 @@
-// What follows a product. The accumulator's layout is the instruction's, in which memory cannot be read or written by whole
-// sectors. So the result is turned through shared memory on its way out, and each whole tile that is read behind the loop (a
-// residual) would be turned on its way in. Where there is one, the accumulator is turned instead, and all that follows is
-// read and computed as it is stored: two barriers, however many tiles are read. That is, if the accumulator finds room where
-// the loop had its tiles; its elements may be wider than the result's.
+// What follows a product. The accumulator's layout is the instruction's, in which memory cannot be
+// read or written by whole sectors. So the result is turned through shared memory on its way out,
+// and each whole tile that is read behind the loop (a residual) would be turned on its way in.
+// Where there is one, the accumulator is turned instead, and all that follows is read and computed
+// as it is stored: two barriers, however many tiles are read. That is, if the accumulator finds
+// room where the loop had its tiles; its elements may be wider than the result's.
 #include "passes/layouts.h"
 
 typedef struct {

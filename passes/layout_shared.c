@@ -62,7 +62,8 @@ static kc_value *through_shared(kc_layouts *l, kc_builder *b, kc_value *v, const
     return loaded;
 }
 
-// What a conversion inside a warp takes: one for each register and each source register that some thread wants for it.
+// What a conversion inside a warp takes: one for each register and each source register that some
+// thread wants for it.
 static int64_t shuffles(const kc_layout *from, const kc_layout *to) {
     kc_linear source = kc_layout_source(from, to);
     uint32_t registers = (UINT32_C(1) << from->bits[KC_LAYOUT_REGISTER]) - 1, basis[32];
@@ -76,11 +77,12 @@ static int64_t shuffles(const kc_layout *from, const kc_layout *to) {
     return (int64_t)kc_layout_count(to, KC_LAYOUT_REGISTER) << n;
 }
 
-// A shuffle is a word for each lane, as is a word that is written to shared memory, and one that is read; a conversion
-// through it is that and two barriers.
+// A shuffle is a word for each lane, as is a word that is written to shared memory, and one that is
+// read; a conversion through it is that and two barriers.
 static bool is_shuffled(const kc_value *v, const kc_layout *to) {
-    enum { BARRIERS = 64 };
-    int64_t words = (int64_t)kc_layout_count(to, KC_LAYOUT_REGISTER) * kc_dtype_unit(v->type.elem) / 4;
+    enum { BARRIERS = 64 }; // two of them, in shuffles
+    int64_t words =
+        (int64_t)kc_layout_count(to, KC_LAYOUT_REGISTER) * kc_dtype_unit(v->type.elem) / 4;
     return shuffles(v->type.layout, to) <= 2 * words + BARRIERS;
 }
 

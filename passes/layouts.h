@@ -49,12 +49,13 @@ kc_layout kc_layouts_coalesced_blocks(const kc_layouts *, const int64_t *extent,
                                       int64_t vector, int other, int64_t run);
 
 // ---- layout.c
-// Of a load or store of such a tile: the main one, or one of its own where the main one would touch sectors of memory in
-// part.
+// Of a load or store of such a tile: the main one, or one of its own where the main one would touch
+// sectors of memory in part.
 kc_context *kc_layouts_access_context(kc_layouts *, const kc_op *, const kc_type *);
 
 // ---- layout_epilogue.c
-// Gives what follows the loops of products the contexts of their stores, where that saves turning tiles.
+// Gives what follows the loops of products the contexts of their stores, where that saves turning
+// tiles.
 void kc_layouts_claim_epilogue(kc_layouts *, kc_block *);
 
 // ---- layout_shared.c: through shared memory

@@ -10,8 +10,8 @@ typedef struct {
     int from_begin, from_end, to_begin, to_end;
 } kc_reshape_group;
 int kc_reshape_groups(kc_expr_pool *, const kc_type *from, const kc_type *to, kc_reshape_group *);
-const kc_expr *kc_reshape_product(kc_expr_pool *, const kc_type *, int begin,
-                                  int end); // of extents
+// Of the extents of dimensions begin to end - 1.
+const kc_expr *kc_reshape_product(kc_expr_pool *, const kc_type *, int begin, int end);
 
 enum { NO_AXIS = -1 };
 // Whether the shapes differ by extents of 1 alone: where[d] is then the dimension of `to` that d of

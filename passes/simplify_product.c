@@ -1,5 +1,6 @@
 // Matrix products with one row or one column become a product and a sum: they are bound by memory,
 // and the reduction is the form that reads it at full width.
+#include "passes/products.h"
 #include "passes/simplify.h"
 
 #include <string.h>
@@ -21,8 +22,7 @@ static bool swaps_last_two(const kc_op *op) {
 
 static matrix operand_matrix(const kc_op *op, int i) {
     matrix m = {.value = kc_operand(op, i)};
-    bool k_last =
-        (i == 1) == (kc_attr_int(op, i ? KC_ATTR_TRANSPOSE_B : KC_ATTR_TRANSPOSE_A, 0) != 0);
+    bool k_last = kc_product_k_last(op, i);
     while (swaps_last_two(m.value->def)) {
         m.value = kc_operand(m.value->def, 0);
         k_last = !k_last;

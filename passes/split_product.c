@@ -1,11 +1,14 @@
 // Split k: a matrix product of few tiles and many products becomes several, each of a part of k,
 // and their sum.
 //
-//   y = matmul a[M, K], b[K, N]   ->   p = matmul a[S, M, L], b[S, L, N];  y = sum of p over S      (K filled up to S * L)
+//   y = matmul a[M, K], b[K, N]   ->   p = matmul a[S, M, L], b[S, L, N];  y = sum of p over S
+//
+// K is filled up to S * L.
 //
 // The parts are a batch dimension of one product, so nothing else has to know of them. They are
 // summed in order: every run gives the same bits.
 #include "passes/cost.h"
+#include "passes/products.h"
 #include "passes/split.h"
 #include "passes/tensor_build.h"
 
@@ -19,14 +22,19 @@ typedef struct {
     const kc_expr *k, *length; // of a part
 } splitter;
 
-enum { LONG_PART = 512, SHORT_PART = 128, FEW = 64 };
+enum {
+    LONG_PART = 512,  // along k: such parts are multiples of four units, shorter ones of two
+    SHORT_PART = 128, // shorter ones still of one
+    LEAST_UNIT = 16,
+    FEW = 64, // a symbol with so small a bound counts as that bound
+};
 
 // Parts are whole steps of the loop over k where they are long, whole vectors else.
 static const kc_expr *part_length(splitter *s) {
     const kc_expr *share = kc_expr_cdiv(s->pool, s->k, kc_expr_const(s->pool, s->parts));
-    int64_t longest = kc_expr_max_value(s->pool, share), unit = longest >= LONG_PART    ? 64
-                                                                : longest >= SHORT_PART ? 32
-                                                                                        : 16;
+    int64_t longest = kc_expr_max_value(s->pool, share), unit = LEAST_UNIT;
+    if (longest >= SHORT_PART) unit *= 2;
+    if (longest >= LONG_PART) unit *= 2;
     const kc_expr *units = kc_expr_cdiv(s->pool, share, kc_expr_const(s->pool, unit));
     return kc_expr_mul(s->pool, units, kc_expr_const(s->pool, unit));
 }
@@ -50,8 +58,8 @@ static kc_value *fill_up(splitter *s, kc_value *v, int axis) {
 // [.., S, rows or L, L or columns]: k falls into parts where it stands, and the parts go before
 // both dimensions.
 static kc_value *in_parts(splitter *s, kc_value *v, int axis) {
-    if (kc_dtype_is_float(v->type.elem) && kc_dtype_round(v->type.elem, 0) != 0)
-        v = kc_build_cast(&s->build, v, KC_f32); // f8e8m0 has no zero to fill up with
+    kc_dtype elem = kc_product_elem(v->type.elem);
+    if (elem != v->type.elem) v = kc_build_cast(&s->build, v, elem);
     v = fill_up(s, v, axis);
     int rank = v->type.rank + 1;
     const kc_expr *shape[KC_MAX_RANK];
@@ -72,12 +80,6 @@ static kc_value *in_parts(splitter *s, kc_value *v, int axis) {
     return v;
 }
 
-static int axis_of_k(const kc_op *op, int operand) {
-    int rank = kc_operand(op, operand)->type.rank;
-    bool transposed = kc_attr_int(op, operand ? KC_ATTR_TRANSPOSE_B : KC_ATTR_TRANSPOSE_A, 0) != 0;
-    return rank - 2 + ((operand == 1) == transposed);
-}
-
 // A size that is known, or known to be small, as the rows of a variant for few are.
 static bool extent_of(const kc_expr_pool *pool, const kc_expr *e, int64_t *extent) {
     if (kc_expr_is_const(e, extent)) return true;
@@ -90,7 +92,8 @@ static bool extent_of(const kc_expr_pool *pool, const kc_expr *e, int64_t *exten
 int64_t kc_split_worth(kc_pass_context *pass, const kc_op *op, const kc_op *schedule) {
     const kc_type *type = &kc_result(op, 0)->type;
     int64_t extent;
-    bool fixed = kc_expr_is_const(kc_operand(op, 0)->type.shape[axis_of_k(op, 0)], &extent);
+    const kc_expr *k = kc_operand(op, 0)->type.shape[kc_product_axis_of_k(op, 0)];
+    bool fixed = kc_expr_is_const(k, &extent);
     if (!pass->target || pass->no_fusion || type->rank == KC_MAX_RANK) return 1;
     for (int d = 0; d < type->rank; d++)
         fixed = fixed && extent_of(kc_op_pool(op), type->shape[d], &extent) && extent > 0;
@@ -105,7 +108,7 @@ int64_t kc_split_worth(kc_pass_context *pass, const kc_op *op, const kc_op *sche
 
 kc_op *kc_split_product(kc_pass_context *pass, kc_op *scope, kc_op *op, int64_t parts) {
     kc_type type = kc_result(op, 0)->type;
-    int axes[2] = {axis_of_k(op, 0), axis_of_k(op, 1)}, rank = type.rank;
+    int axes[2] = {kc_product_axis_of_k(op, 0), kc_product_axis_of_k(op, 1)}, rank = type.rank;
     if (rank == KC_MAX_RANK) return NULL;
     splitter s = {.pass = pass,
                   .pool = kc_op_pool(scope),

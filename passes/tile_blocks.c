@@ -2,6 +2,7 @@
 // what it leaves open those that the cost model finds best.
 #include "passes/cost.h"
 #include "passes/integers.h"
+#include "passes/products.h"
 #include "passes/rows.h"
 #include "passes/tiler.h"
 #include "targets/mma.h"
@@ -52,8 +53,7 @@ static int64_t likely(const kc_tiler *t, int a) {
 static kc_dtype multiplied(const kc_tiler *t) {
     const kc_contraction *map = kc_tiler_contraction(t->contraction);
     kc_dtype elem = kc_operand(t->contraction, map->operand[0])->type.elem;
-    bool lacks_zero = kc_dtype_is_float(elem) && kc_dtype_round(elem, 0) != 0;
-    return lacks_zero ? kc_dtype_compute(elem) : elem;
+    return kc_product_elem(elem);
 }
 
 static const char *precision_of(const kc_tiler *t) {

@@ -1,6 +1,7 @@
 // Contractions: a loop over chunks of k; each step multiplies a tile of a by a tile of b into an
 // accumulator. Which elements of its operands an op multiplies is its index map, a row of the table
 // at the end.
+#include "passes/products.h"
 #include "passes/tiler.h"
 
 #include <string.h>
@@ -21,10 +22,9 @@ static kc_value *zero_outside(kc_tiler *t, kc_value *v, kc_value *mask) {
     return kc_build_elementwise(&t->build, KC_OP_SELECT, 3, (kc_value *[]){mask, v, zero});
 }
 
-// f8e8m0 has no zero; wider, its elements are the same.
 static kc_value *with_zero(kc_tiler *t, kc_value *v) {
-    bool lacks = kc_dtype_is_float(v->type.elem) && kc_dtype_round(v->type.elem, 0) != 0;
-    return lacks ? kc_build_cast(&t->build, v, kc_dtype_compute(v->type.elem)) : v;
+    kc_dtype elem = kc_product_elem(v->type.elem);
+    return elem == v->type.elem ? v : kc_build_cast(&t->build, v, elem);
 }
 
 static unsigned axes_along(const kc_coord *c, unsigned dims) {
@@ -89,8 +89,7 @@ kc_value *kc_tiler_emit_contraction(kc_tiler *t, kc_op *op, const kc_coord *c,
 
 static void matmul_space(const kc_op *op, kc_type *space) {
     const kc_type *a = &kc_operand(op, 0)->type;
-    space->shape[space->rank++] =
-        a->shape[a->rank - 1 - (kc_attr_int(op, KC_ATTR_TRANSPOSE_A, 0) != 0)];
+    space->shape[space->rank++] = a->shape[kc_product_axis_of_k(op, 0)];
 }
 
 static unsigned matmul_own(const kc_type *result, int i) {
@@ -101,8 +100,7 @@ static unsigned matmul_own(const kc_type *result, int i) {
 static kc_factor matmul_factor(kc_tiler *t, kc_op *op, int i, const kc_coord *c, kc_coord k) {
     (void)t;
     int rank = kc_result(op, 0)->type.rank;
-    bool transposed = kc_attr_int(op, i ? KC_ATTR_TRANSPOSE_B : KC_ATTR_TRANSPOSE_A, 0),
-         k_last = (i == 1) == transposed;
+    bool k_last = kc_product_k_last(op, i);
     kc_factor factor = {.value = kc_operand(op, i)};
     for (int d = 0; d < rank - 2; d++)
         factor.at[d] = c[d];

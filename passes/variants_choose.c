@@ -2,18 +2,19 @@
 // questions are asked: are pointers, rows and strides multiples of the widest access; is a reduced
 // row short enough to be held by one block; has a matrix product few rows, which want smaller
 // tiles, or one, which makes it a reduction.
+#include "passes/products.h"
 #include "passes/schedule.h"
 #include "passes/variants.h"
 
 enum {
-    SHORT_ROW = 1024,
+    SHORT_ROW = 1024, // of which a block takes several
     WHOLE_ROW = 8192, // that a block holds
-    MOST_BOUNDS = 4,
+    FEW_ROWS = 3,
+    MOST_BOUNDS = FEW_ROWS + 1,
 };
 
-enum { FEW_ROWS = 3 };
-static const int64_t few_rows[FEW_ROWS] = {1, 16,
-                                           64}; // of a product, that have variants of their own
+// Rows of a product, at most, that have variants of their own.
+static const int64_t few_rows[FEW_ROWS] = {1, 16, 64};
 
 // A size that variants bound: its symbol, -1 where there is none, and the bounds in ascending
 // order; the last one is none.
@@ -170,11 +171,11 @@ static bounded long_rows(chooser *c) {
     return row;
 }
 
+// One column, or one element along k: a sum, or no sum at all, whatever the rows.
 static bool is_thin(const kc_op *product) {
     const kc_type *a = &kc_operand(product, 0)->type, *y = &kc_result(product, 0)->type;
-    bool transposed = kc_attr_int(product, KC_ATTR_TRANSPOSE_A, 0) != 0;
     return kc_expr_is_one(y->shape[y->rank - 1]) ||
-           kc_expr_is_one(a->shape[a->rank - 1 - transposed]);
+           kc_expr_is_one(a->shape[kc_product_axis_of_k(product, 0)]);
 }
 
 static bool has_schedule(const chooser *c) {
