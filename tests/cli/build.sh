@@ -20,7 +20,7 @@ check bad_number 2 'whole number' "$KC" build "$M" --target cuda:sm_80 -o x.kcb 
 check bad_images 2 'auto, ptx, cubin or both' "$KC" build "$M" --target cuda:sm_80 -o x.kcb --images all
 check bad_emit 2 'kcb, obj' "$KC" build "$M" --target cuda:sm_80 -o x.kcb --emit exe
 check bad_fusion 2 'on or off' "$KC" build "$M" --target cuda:sm_80 -o x.kcb --fusion no
-check bad_pass 2 'decompose simplify' "$KC" build "$M" --target cuda:sm_80 -o x.kcb --dump-after nothing
+check bad_pass 2 'decompose variants' "$KC" build "$M" --target cuda:sm_80 -o x.kcb --dump-after nothing
 check too_many 2 'too many' "$KC" build "$M" "$M" --target cuda:sm_80 -o x.kcb
 check unknown_arch 2 'sm_80.*sm_90a' "$KC" build "$M" --target cuda:sm_81 -o x.kcb
 check unknown_kind 2 'cuda' "$KC" build "$M" --target metal:m1 -o x.kcb
