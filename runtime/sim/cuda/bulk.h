@@ -100,15 +100,15 @@ void kcsim_late_commit(kcsim_warp *warp, uint32_t lanes);
 void kcsim_late_wait(kcsim_warp *warp, uint32_t lanes, uint64_t left);
 void kcsim_late_land(kcsim_block *block); /* all of it */
 
-/* ---- fences.c: the same for global memory; a worker's ---- */
+/* ---- proxy_global.c: the same for global memory; a worker's ---- */
 
-typedef struct kcsim_fences kcsim_fences;
-kcsim_fences *kcsim_fences_create(uint32_t clock_count);
-void kcsim_fences_destroy(kcsim_fences *fences);
+typedef struct kcsim_proxy_global kcsim_proxy_global;
+kcsim_proxy_global *kcsim_proxy_global_create(uint32_t clock_count);
+void kcsim_proxy_global_destroy(kcsim_proxy_global *fences);
 /* A cluster begins that does not talk to those before it. */
-void kcsim_fences_begin(kcsim_fences *fences);
-void kcsim_fences_add(kcsim_warp *warp);
+void kcsim_proxy_global_begin(kcsim_proxy_global *fences);
+void kcsim_proxy_global_fence(kcsim_warp *warp);
 /* A fence lies between what the warp `key` did at `time` and now, as `warp` knows it. */
-bool kcsim_fences_between(const kcsim_warp *warp, uint32_t key, uint32_t time);
+bool kcsim_proxy_global_is_fenced(const kcsim_warp *warp, uint32_t key, uint32_t time);
 
 #endif

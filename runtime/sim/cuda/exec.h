@@ -201,8 +201,8 @@ typedef struct kcsim_worker {
     uint32_t waiter_count;
     struct kcsim_global_race *global_race; /* NULL: not looked for */
     struct kcsim_past *past;               /* talk.h; NULL: loads return what was stored last */
-    struct kcsim_fences *fences;           /* bulk.h; NULL: not looked for */
-    struct kcsim_transit *transit;         /* transit.h; NULL: nothing is copied, or not looked for */
+    struct kcsim_proxy_global *proxy_global; /* bulk.h; NULL: not looked for */
+    struct kcsim_transit *transit; /* transit.h; NULL: nothing is copied, or not looked for */
     struct kcsim_wgmma_plan *plans; /* wgmma.h; NULL: the kernel has none */
     kcsim_cost *costs; /* by pc */
     uint64_t barriers;
@@ -419,8 +419,8 @@ void kcsim_run_talking(kcsim_worker *worker, const kcsim_grid *grid, uint32_t re
 /* Records a polling block as deadlocked. */
 void kcsim_block_polls_forever(kcsim_block *block);
 
-/* ---- interleave.c: what seeds other than 0 do, where warps or blocks may see each other by atomics
- * and strong accesses ---- */
+/* ---- interleave.c: what seeds other than 0 do, where warps or blocks may see each other by
+ * atomics and strong accesses ---- */
 
 #define KCSIM_WARP_BITS 9u
 #define KCSIM_BLOCK_BITS 15u

@@ -52,29 +52,15 @@ static void number_threads(kcsim_block *block) {
         }
 }
 
-/* What the checks remember of the block. */
-static bool create_checks(kcsim_block *block) {
+/* What is remembered of its asynchronous copies. */
+static bool create_copies(kcsim_block *block) {
     const kcsim_grid *launch = block->launch;
     const kcsim_code *code = launch->code;
-    bool alone = launch->cluster_blocks == 1, made = true;
-    if ((launch->check_race || (launch->check_proxy && code->bulk)) && launch->shared_bytes) {
-        block->race = kcsim_race_create(launch->shared_bytes, launch->cluster_blocks);
-        block->traces = kcsim_traces_create(launch->shared_bytes);
-        made &= block->race && block->traces;
-    }
+    uint32_t first = block->rank * block->warp_count;
+    bool made = true;
     if (launch->check_copies && code->copies) {
-        block->copies = kcsim_copies_create(launch->shared_bytes, block->warp_count,
-                                            block->rank * block->warp_count);
+        block->copies = kcsim_copies_create(launch->shared_bytes, block->warp_count, first);
         made &= block->copies != NULL;
-    }
-    if (code->flags && launch->check_order) {
-        block->flags = kcsim_flags_create(launch->shared_bytes, launch->clock_count);
-        made &= block->flags != NULL;
-    }
-    if (code->wgmma && launch->check_wgmma) {
-        block->wgmma =
-            kcsim_wgmma_create(launch->shared_bytes, block->warp_count, code->slot_count);
-        made &= block->wgmma != NULL;
     }
     if (code->bulk) {
         block->proxy = kcsim_proxy_create(block->warp_count, launch->clock_count);
@@ -85,14 +71,35 @@ static bool create_checks(kcsim_block *block) {
         made &= block->late != NULL;
     }
     if (launch->check_copies && code->bulk) {
-        block->leaving = kcsim_copies_create(launch->shared_bytes, block->warp_count,
-                                             block->rank * block->warp_count);
+        block->leaving = kcsim_copies_create(launch->shared_bytes, block->warp_count, first);
         block->flights = kcsim_flights_create(launch->shared_bytes, launch->clock_count);
         made &= block->leaving && block->flights;
     }
     if (block->worker->transit) {
         block->departures = kcsim_departures_create(block->warp_count);
         made &= block->departures != NULL;
+    }
+    return made;
+}
+
+/* What the checks remember of the block. */
+static bool create_checks(kcsim_block *block) {
+    const kcsim_grid *launch = block->launch;
+    const kcsim_code *code = launch->code;
+    bool alone = launch->cluster_blocks == 1, made = true;
+    if ((launch->check_race || (launch->check_proxy && code->bulk)) && launch->shared_bytes) {
+        block->race = kcsim_race_create(launch->shared_bytes, launch->cluster_blocks);
+        block->traces = kcsim_traces_create(launch->shared_bytes);
+        made &= block->race && block->traces;
+    }
+    if (code->flags && launch->check_order) {
+        block->flags = kcsim_flags_create(launch->shared_bytes, launch->clock_count);
+        made &= block->flags != NULL;
+    }
+    if (code->wgmma && launch->check_wgmma) {
+        block->wgmma =
+            kcsim_wgmma_create(launch->shared_bytes, block->warp_count, code->slot_count);
+        made &= block->wgmma != NULL;
     }
     if (code->mbarriers) {
         block->mbarriers = kcsim_mbarriers_create(launch->shared_bytes, launch->clock_count);
@@ -108,7 +115,29 @@ static bool create_checks(kcsim_block *block) {
         block->visits = calloc(launch->clock_count, sizeof *block->visits);
         made &= block->visits != NULL;
     }
-    return made;
+    return create_copies(block) && made;
+}
+
+/* Each warp's part of what the block has. clocks: how many of each warp of the cluster it keeps. */
+static void deal_out(kcsim_block *block, uint64_t register_bytes, uint32_t clocks) {
+    const kcsim_grid *launch = block->launch;
+    const kcsim_code *code = launch->code;
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        kcsim_warp *warp = &block->warps[w];
+        warp->block = block;
+        warp->index = w;
+        warp->id = block->rank * block->warp_count + w;
+        warp->time = block->clocks + (size_t)w * clocks * launch->clock_count;
+        if (clocks > 1) {
+            warp->fenced = warp->time + launch->clock_count;
+            warp->observed = warp->fenced + launch->clock_count;
+        }
+        warp->registers = block->registers + register_bytes * w;
+        warp->constants = code->constants;
+        warp->full = block->full + (size_t)code->slot_count * w;
+        if (launch->track) warp->defined = block->defined + (size_t)code->slot_count * w;
+        if (block->handed) warp->handed = block->handed + (size_t)w * launch->clock_count;
+    }
 }
 
 bool kcsim_block_create(kcsim_block *block, kcsim_cluster *cluster, uint32_t rank) {
@@ -146,22 +175,7 @@ bool kcsim_block_create(kcsim_block *block, kcsim_cluster *cluster, uint32_t ran
         kcsim_block_destroy(block);
         return false;
     }
-    for (uint32_t w = 0; w < block->warp_count; w++) {
-        kcsim_warp *warp = &block->warps[w];
-        warp->block = block;
-        warp->index = w;
-        warp->id = rank * block->warp_count + w;
-        warp->time = block->clocks + (size_t)w * clocks * launch->clock_count;
-        if (clocks > 1) {
-            warp->fenced = warp->time + launch->clock_count;
-            warp->observed = warp->fenced + launch->clock_count;
-        }
-        warp->registers = block->registers + register_bytes * w;
-        warp->constants = code->constants;
-        warp->full = block->full + (size_t)code->slot_count * w;
-        if (launch->track) warp->defined = block->defined + (size_t)code->slot_count * w;
-        if (block->handed) warp->handed = block->handed + (size_t)w * launch->clock_count;
-    }
+    deal_out(block, register_bytes, clocks);
     number_threads(block);
     return true;
 }

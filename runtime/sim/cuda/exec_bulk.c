@@ -565,7 +565,7 @@ static void copy(transfer *move) {
     fill(move);
     bool from_global = move->bulk->way == KCSIM_BULK_IN;
     const kcsim_worker *worker = move->warp->block->worker;
-    if (worker->fences && worker->global_race && move->bulk->way != KCSIM_BULK_ACROSS)
+    if (worker->proxy_global && worker->global_race && move->bulk->way != KCSIM_BULK_ACROSS)
         each_row(move, check_row);
     if (from_global) each_row(move, read_row);
     else if (!read_shared(move)) return;

@@ -73,8 +73,8 @@ void kcsim_cluster_start(kcsim_cluster *cluster, uint64_t number) {
         kcsim_global_race_begin(cluster->worker->global_race);
     if (cluster->worker->transit && !cluster->worker->talk)
         kcsim_transit_begin(cluster->worker->transit);
-    if (cluster->worker->fences && !cluster->worker->talk)
-        kcsim_fences_begin(cluster->worker->fences);
+    if (cluster->worker->proxy_global && !cluster->worker->talk)
+        kcsim_proxy_global_begin(cluster->worker->proxy_global);
 }
 
 /* ---- running them ---- */

@@ -163,7 +163,7 @@ static bool create_worker(kcsim_worker *worker, const kcsim_grid *grid) {
         worker->talk = kcsim_talk_create();
     if (grid->check_race || fenced)
         worker->global_race = kcsim_global_race_create(&grid->machine->memory);
-    if (fenced) worker->fences = kcsim_fences_create(grid->clock_count);
+    if (fenced) worker->proxy_global = kcsim_proxy_global_create(grid->clock_count);
     if (in_transit) worker->transit = kcsim_transit_create(&grid->machine->memory);
     if (worker->talk && grid->by_seed) worker->past = kcsim_past_create();
     worker->costs = calloc(grid->code->insn_count + 1, sizeof *worker->costs);
@@ -182,7 +182,7 @@ static void destroy_worker(kcsim_worker *worker) {
     kcsim_past_destroy(worker->past);
     kcsim_global_race_destroy(worker->global_race);
     kcsim_transit_destroy(worker->transit);
-    kcsim_fences_destroy(worker->fences);
+    kcsim_proxy_global_destroy(worker->proxy_global);
     kcsim_finding_clear(&worker->findings);
     free(worker->conflicts.items);
     free(worker->printed.data);

@@ -277,7 +277,7 @@ bool kcsim_global_race_unfenced(const kcsim_warp *warp, uint64_t address, uint64
             if ((stores[i]->key == key && stores[i]->time == time) ||
                 !was_stored(warp, stores[i], bytes_of(at, address, address + size)))
                 continue;
-            if (!kcsim_fences_between(warp, stores[i]->key, stores[i]->time)) {
+            if (!kcsim_proxy_global_is_fenced(warp, stores[i]->key, stores[i]->time)) {
                 *party = party_of(warp->block->launch, stores[i]);
                 return true;
             }

@@ -243,8 +243,8 @@ void kcsim_do_proxy_fence(kcsim_warp *warp, const kcsim_insn *insn) {
     kcsim_wgmma *wgmma = warp->block->wgmma;
     ptx_modifier space = ptx_has(insn->source, PTX_GROUP_SPACE);
     if (ptx_has(insn->source, PTX_GROUP_PROXY) != PTX_M_ASYNC) return;
-    if (warp->block->worker->fences && (space == PTX_M_GLOBAL || space == PTX_M_NONE))
-        kcsim_fences_add(warp);
+    if (warp->block->worker->proxy_global && (space == PTX_M_GLOBAL || space == PTX_M_NONE))
+        kcsim_proxy_global_fence(warp);
     if (space == PTX_M_GLOBAL) return;
     if (warp->block->proxy) kcsim_proxy_fence(warp);
     if (wgmma) wgmma->states[warp->index].proxy_fenced = ++wgmma->now;

@@ -19,14 +19,14 @@ typedef struct fence {
     kcsim_known *known; /* of other clusters */
 } fence;
 
-struct kcsim_fences {
+struct kcsim_proxy_global {
     uint32_t count, clock_count;
     fence list[REMEMBERED]; /* a ring */
     uint32_t *clocks;       /* of a fence: what its warp knew of its own cluster */
 };
 
-kcsim_fences *kcsim_fences_create(uint32_t clock_count) {
-    kcsim_fences *made = calloc(1, sizeof *made);
+kcsim_proxy_global *kcsim_proxy_global_create(uint32_t clock_count) {
+    kcsim_proxy_global *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     made->clock_count = clock_count;
     made->clocks = calloc((size_t)REMEMBERED * clock_count, sizeof *made->clocks);
@@ -35,7 +35,7 @@ kcsim_fences *kcsim_fences_create(uint32_t clock_count) {
     return NULL;
 }
 
-void kcsim_fences_begin(kcsim_fences *fences) {
+void kcsim_proxy_global_begin(kcsim_proxy_global *fences) {
     for (uint32_t i = 0; i < fences->count && i < REMEMBERED; i++) {
         kcsim_known_drop(fences->list[i].known);
         fences->list[i].known = NULL;
@@ -43,15 +43,15 @@ void kcsim_fences_begin(kcsim_fences *fences) {
     fences->count = 0;
 }
 
-void kcsim_fences_destroy(kcsim_fences *fences) {
+void kcsim_proxy_global_destroy(kcsim_proxy_global *fences) {
     if (!fences) return;
-    kcsim_fences_begin(fences);
+    kcsim_proxy_global_begin(fences);
     free(fences->clocks);
     free(fences);
 }
 
-void kcsim_fences_add(kcsim_warp *warp) {
-    kcsim_fences *fences = warp->block->worker->fences;
+void kcsim_proxy_global_fence(kcsim_warp *warp) {
+    kcsim_proxy_global *fences = warp->block->worker->proxy_global;
     uint32_t at = fences->count++ % REMEMBERED, count = fences->clock_count;
     kcsim_known_drop(fences->list[at].known);
     fences->list[at] = (fence){.key = kcsim_warp_key(warp),
@@ -61,15 +61,15 @@ void kcsim_fences_add(kcsim_warp *warp) {
     kcsim_order_tick(warp);
 }
 
-static bool knew(const kcsim_fences *fences, uint32_t at, uint32_t key, uint32_t time) {
+static bool knew(const kcsim_proxy_global *fences, uint32_t at, uint32_t key, uint32_t time) {
     const fence *past = &fences->list[at];
     uint32_t count = fences->clock_count, id = key - past->key / count * count;
     return id < count ? fences->clocks[(size_t)at * count + id] >= time
                       : kcsim_known_has(past->known, key, time);
 }
 
-bool kcsim_fences_between(const kcsim_warp *warp, uint32_t key, uint32_t time) {
-    const kcsim_fences *fences = warp->block->worker->fences;
+bool kcsim_proxy_global_is_fenced(const kcsim_warp *warp, uint32_t key, uint32_t time) {
+    const kcsim_proxy_global *fences = warp->block->worker->proxy_global;
     if (!fences) return true;
     for (uint32_t i = 0; i < fences->count && i < REMEMBERED; i++) {
         uint32_t at = (fences->count - 1 - i) % REMEMBERED;
