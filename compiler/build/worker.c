@@ -101,17 +101,20 @@ static bool is_fused(const kc_op *variant) {
     return kc_variant_computes(variant);
 }
 
-// What a pass works on, where levels alone do not say it: `variants` wants functions without them, `plan` variants of
-// fusions, `tile` variants of kernels.
-static bool arranged(const worker *w, const kc_pass *pass) {
-    bool first = pass == &kc_pass_variants, fused = pass == &kc_pass_plan;
-    if (!first && !fused && pass != &kc_pass_tile) return true;
+// What a pass works on in a function's body, where levels alone do not say it: `variants` wants
+// functions that have none, `plan` variants of fusions, `tile` variants of kernels.
+static bool takes(const kc_pass *pass, const kc_op *op) {
+    bool variant = op->code == KC_OP_VARIANT;
+    if (pass == &kc_pass_variants) return !variant;
+    if (pass == &kc_pass_plan) return variant && is_fused(op);
+    if (pass == &kc_pass_tile) return variant && !kc_variant_computes(op);
+    return true;
+}
+
+static bool is_arranged(const worker *w, const kc_pass *pass) {
     for (const kc_op *func = w->module->body->first; func; func = func->next)
-        for (const kc_op *op = func->body->first; op; op = op->next) {
-            bool variant = op->code == KC_OP_VARIANT;
-            if (first ? variant : !variant || (fused ? !is_fused(op) : kc_variant_computes(op)))
-                return false;
-        }
+        for (const kc_op *op = func->body->first; op; op = op->next)
+            if (!takes(pass, op)) return false;
     return true;
 }
 
@@ -119,7 +122,7 @@ static bool arranged(const worker *w, const kc_pass *pass) {
 static bool check(worker *w, int level, const kc_pass *pass) {
     if (!w->options->unverified) return true;
     int errors = kc_diag_errors(w->diag);
-    if (kc_module_verify(w->module, level, w->diag) && (!pass || arranged(w, pass))) return true;
+    if (kc_module_verify(w->module, level, w->diag) && (!pass || is_arranged(w, pass))) return true;
     kc_report(w->diag, kc_diag_errors(w->diag) > errors ? KC_NOTE : KC_ERROR, (kc_loc){0, 0},
               "%s cannot work on this IR; `kc passes` shows their order",
               pass ? kc_arena_printf(w->arena, "pass %s", pass->name) : "code generation");
