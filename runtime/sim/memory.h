@@ -1,8 +1,7 @@
 /* Global memory of one machine: one reserved range of addresses, a shadow byte a byte that says
  * whether it was ever written, and the list of allocations, sorted by address.
  *
- *      device address = base + offset        host bytes = host + offset        shadow = defined +
- * offset
+ *      device address = base + offset    host bytes = host + offset    shadow = defined + offset
  *
  * Between allocations lie guard zones that nothing maps, so that an index past the end of one array
  * is not inside the next. Pages that nothing touches cost nothing. Writes by the host are

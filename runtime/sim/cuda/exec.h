@@ -1,7 +1,7 @@
 /* The executor: warps of a block, their lanes' program counters, barriers, memory, checks.
  *
- *     launch (grid)  -> worker (a host thread) -> block (one at a time, all its warps) -> warp ->
- * group of lanes
+ *     launch (grid) -> worker (a host thread) -> cluster (one, or where blocks talk, several)
+ *                   -> block -> warp -> group of lanes
  *
  * Lanes of a warp run together while they agree on the program counter. Where they part, the group
  * that is furthest behind runs, so that groups meet again at the first common instruction. A group

@@ -1,8 +1,8 @@
 /* PTX as text becomes PTX as data: a module of routines, each a list of statements whose names are
  * resolved.
  *
- *     text - ptx_lex - ptx_parse - ptx_module -> flatten (calls inlined) -> allocate registers ->
- * decode -> kcsim_code
+ *     text - ptx_lex - ptx_parse - ptx_module -> flatten (calls inlined) -> registers in slots
+ *          -> decode -> kcsim_code
  *
  * Everything of a module lives in its arena. */
 #ifndef KCSIM_PTX_H

@@ -1,8 +1,10 @@
 // Functions to compare before and after each pass. What an input is filled with goes by the first
 // letters of its name:
-//   q..  multiples of 1/4 between -2 and 2, with ties, NaN and infinities     z..  multiples of
-//   1/4, finite p..  positive                                                             k..
-//   indices -2 to 6 others  about normal; integers -9 to 9; bools either
+//   q..     multiples of 1/4 between -2 and 2, with ties, NaN and infinities
+//   z..     multiples of 1/4, finite
+//   p..     positive
+//   k..     indices -2 to 6
+//   others  about normal; integers -9 to 9; bools either
 // dims: cases, divided by ";". `[general]` behind a case: base addresses are aligned to one element
 // only.
 typedef struct {
