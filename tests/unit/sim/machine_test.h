@@ -118,6 +118,17 @@ static inline void machine_expect(const char *ptx, uint32_t grid, uint32_t block
     }
 }
 
+/* A module that is not loaded, and what the log says of it. */
+static inline void machine_refuse(const char *arch, const char *ptx, const char *text) {
+    char log[300] = "";
+    kcsim_module *module;
+    kcsim_machine *machine = kcsim_machine_create(kcsim_arch_find(arch), NULL);
+    assert_int_equal(kcsim_module_load(machine, ptx, strlen(ptx), log, sizeof log, &module), KCSIM_INVALID_PTX);
+    if (!strstr(log, text)) print_error("%s\n", log);
+    assert_non_null(strstr(log, text));
+    kcsim_machine_destroy(machine);
+}
+
 /* The number after "name": in the counters of the only kernel. */
 static inline long machine_counter(machine_test *test, const char *name) {
     char *json = kcsim_counters_json(test->machine), wanted[80];

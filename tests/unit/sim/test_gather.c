@@ -82,29 +82,19 @@ static void test_scatter(void **state) {
     machine_close(&test);
 }
 
-static void refuse(const char *ptx, const char *text) {
-    char log[300] = "";
-    kcsim_module *module;
-    kcsim_machine *machine = kcsim_machine_create(kcsim_arch_find("sm_120a"), NULL);
-    assert_int_not_equal(kcsim_module_load(machine, ptx, strlen(ptx), log, sizeof log, &module), KCSIM_OK);
-    if (!strstr(log, text)) print_error("%s\n", log);
-    assert_non_null(strstr(log, text));
-    kcsim_machine_destroy(machine);
-}
-
 static void test_wrong(void **state) {
     static const int32_t at[5] = {0, 0, 1, 2, 3};
     (void)state;
     machine_test test = run(GATHER("sm_100a", "shared::cluster"), "sm_100a", at, 4, KCSIM_SWIZZLE_NONE, false);
     assert_true(machine_found(&test, "out_of_bounds", "a box of one"));
     machine_close(&test);
-    refuse(GATHER("sm_90", "shared::cta"), "such as sm_100");
-    refuse(GATHER("sm_120a", "shared::cluster"), "such as sm_100a");
-    refuse(SCATTER("sm_120a"), "such as sm_100a");
-    refuse(START("sm_120a") "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [tile], [%d10, {%r1, %r2}], [bar];\nret;\n}\n",
-           "5 coordinates");
-    refuse(START("sm_120a") "cp.async.bulk.tensor.2d.shared::cta.global.tile::scatter4.mbarrier::complete_tx::bytes [tile], [%d10, " FIVE "], [bar];\nret;\n}\n",
-           "no such mode");
+    machine_refuse("sm_120a", GATHER("sm_90", "shared::cta"), "such as sm_100");
+    machine_refuse("sm_120a", GATHER("sm_120a", "shared::cluster"), "such as sm_100a");
+    machine_refuse("sm_120a", SCATTER("sm_120a"), "such as sm_100a");
+    machine_refuse("sm_120a", START("sm_120a") "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [tile], [%d10, {%r1, %r2}], [bar];\nret;\n}\n",
+                   "5 coordinates");
+    machine_refuse("sm_120a", START("sm_120a") "cp.async.bulk.tensor.2d.shared::cta.global.tile::scatter4.mbarrier::complete_tx::bytes [tile], [%d10, " FIVE "], [bar];\nret;\n}\n",
+                   "no such mode");
 }
 
 int main(void) {

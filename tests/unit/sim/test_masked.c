@@ -33,21 +33,11 @@ static void masks(void **state) {
     copies(START("sm_100") COPY("", "0") END, 0);
 }
 
-static void refuse(const char *ptx, const char *text) {
-    char log[300] = "";
-    kcsim_module *module;
-    kcsim_machine *machine = kcsim_machine_create(kcsim_arch_find("sm_100a"), NULL);
-    assert_int_equal(kcsim_module_load(machine, ptx, strlen(ptx), log, sizeof log, &module), KCSIM_INVALID_PTX);
-    if (!strstr(log, text)) print_error("%s\n", log);
-    assert_non_null(strstr(log, text));
-    kcsim_machine_destroy(machine);
-}
-
 static void refusals(void **state) {
     (void)state;
-    refuse(START("sm_90") COPY("", "1") END, "such as sm_100");
-    refuse(START("sm_100") "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.cp_mask [tile], [%d0], 64, [tile], 1;\n" END,
-           "a masked copy goes from .shared::cta to global");
+    machine_refuse("sm_100a", START("sm_90") COPY("", "1") END, "such as sm_100");
+    machine_refuse("sm_100a", START("sm_100") "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.cp_mask [tile], [%d0], 64, [tile], 1;\n" END,
+                   "a masked copy goes from .shared::cta to global");
 }
 
 int main(void) {
