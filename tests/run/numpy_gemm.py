@@ -1,12 +1,13 @@
 """Products on tensor cores, exactly: operands are small integers, so that every product and every sum is exact in the type
 that accumulates, and a result is right to the bit or wrong.
 
-    tests/run/numpy_gemm.py BUILD [shapes|schedules] [all] [jobs=N] [seed=N]
+    tests/run/numpy_gemm.py BUILD [shapes|schedules] [all] [jobs=N] [seed=N] [skip=N]
 
 `shapes`: M, N, K of SIZES, symbolic and as numbers, batches, unaligned leading dimensions, every transposition, type and
 architecture; `schedules`: tiles, warps, stages and parts of k, each of which gives the product or an error that names what
 was needed and the limit. Every argument lies among hostile bytes (tests/random/device.py). Without `all` a sample is
-taken, another one each day; the seed is printed, and replays it.
+taken, another one each day; the seed is printed, and replays it. skip: models at the start that an earlier run of the same
+day has done.
 """
 import itertools, os, random, re, shutil, subprocess, sys, tempfile, time
 from concurrent.futures import ProcessPoolExecutor
@@ -204,6 +205,7 @@ def main():
             work += [(*c, r.getrandbits(32)) for c in chunks(r)]
             print(f"numpy_gemm: {part} seed={seed}")
     random.Random(DAY).shuffle(work)  # a run that is cut short has seen some of everything
+    work = work[int(OPTIONS.get("skip", 0)):]
     bad = 0
     with ProcessPoolExecutor(int(OPTIONS.get("jobs", 1))) as pool:
         for results in pool.map(chunk, *zip(*work)):
