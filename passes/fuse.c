@@ -43,7 +43,7 @@
 
 // ---- questions about the graph ------------------------------------------------------------------
 
-static bool heavy(const kc_op *op) {
+bool kc_fuse_is_heavy(const kc_op *op) {
     return kc_op_has_any(op, KC_REDUCTION | KC_CONTRACTION);
 }
 
@@ -86,16 +86,16 @@ static bool above(kc_fuser *f, kc_value *v, bool (*is)(const kc_op *)) {
 }
 
 static bool costly(const kc_op *op) {
-    return heavy(op) || !kc_op_has_any(op, KC_CHEAP | KC_MOVEMENT);
+    return kc_fuse_is_heavy(op) || !kc_op_has_any(op, KC_CHEAP | KC_MOVEMENT);
 }
 
-static bool is_contraction(const kc_op *op) {
+bool kc_fuse_is_contraction(const kc_op *op) {
     return kc_op_has(op, KC_CONTRACTION);
 }
 
 // ---- what a fusion's heavy op must be -----------------------------------------------------------
 
-static bool same_space(const kc_fuser *f, const kc_cluster *c, const kc_op *op) {
+bool kc_fuse_same_space(const kc_fuser *f, const kc_cluster *c, const kc_op *op) {
     const kc_type *space = &kc_operand(op, 0)->type;
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     if (!kc_type_same_shape(f->pool, space, c->space)) return false;
@@ -113,7 +113,7 @@ static bool same_space(const kc_fuser *f, const kc_cluster *c, const kc_op *op) 
 bool kc_fuse_fits(const kc_fuser *f, const kc_cluster *c, const kc_op *op, const int *map) {
     const kc_type *type = &kc_result(op, 0)->type;
     if (!c->hero) return false;
-    if (is_contraction(op)) {
+    if (kc_fuse_is_contraction(op)) {
         if (op != c->hero && op != c->product) return false;
         for (int d = 0, last = NO_AXIS; d < type->rank; d++) {
             if (kc_expr_is_one(type->shape[d])) continue;
@@ -122,7 +122,7 @@ bool kc_fuse_fits(const kc_fuser *f, const kc_cluster *c, const kc_op *op, const
         }
         return true;
     }
-    if (is_contraction(c->hero) || !same_space(f, c, op)) return false;
+    if (kc_fuse_is_contraction(c->hero) || !kc_fuse_same_space(f, c, op)) return false;
     int d = 0;
     for (int a = 0; a < c->space->rank; a++) {
         if (c->axis_reduced[a] && !kc_op_has(op, KC_SCAN)) continue;
@@ -141,7 +141,7 @@ static bool result_map(kc_fuser *f, const kc_cluster *c, const kc_type *type, in
 
 // ---- gathering ----------------------------------------------------------------------------------
 
-static void add_input(kc_fuser *f, kc_cluster *c, kc_value *v) {
+void kc_fuse_add_input(kc_fuser *f, kc_cluster *c, kc_value *v) {
     for (int i = 0; i < c->n_inputs; i++)
         if (c->inputs[i] == v) return;
     kc_value **grown = KC_NEW_ARRAY(f->pass->scratch, kc_value *, c->n_inputs + 1);
@@ -155,13 +155,13 @@ static void gather(kc_fuser *f, kc_cluster *c, kc_value *v, const int *map, bool
 static void gather_hard(kc_fuser *f, kc_cluster *c, kc_op *op) {
     for (int i = 0; i < op->n_operands; i++) {
         kc_value *x = kc_operand(op, i);
-        if (above(f, x, heavy) || kc_fuse_repeats_much(f, x)) cut(f, x);
+        if (above(f, x, kc_fuse_is_heavy) || kc_fuse_repeats_much(f, x)) cut(f, x);
         gather(f, c, x, NULL, true);
     }
 }
 
 static void gather_heavy(kc_fuser *f, kc_cluster *c, kc_op *op) {
-    if (is_contraction(op)) {
+    if (kc_fuse_is_contraction(op)) {
         for (int i = 0; i < op->n_operands; i++) {
             if (above(f, kc_operand(op, i), costly)) cut(f, kc_operand(op, i));
             gather(f, c, kc_operand(op, i), NULL, true);
@@ -182,23 +182,23 @@ static bool same_map(const kc_cluster *c, const kc_op *op, const int *map) {
 // Takes in what computes v. `pure`: below a movement that changes axes, where nothing heavy may be.
 static void gather(kc_fuser *f, kc_cluster *c, kc_value *v, const int *map, bool pure) {
     if (!v->def || kc_fuse_is_cut(f, v)) {
-        add_input(f, c, v);
+        kc_fuse_add_input(f, c, v);
         return;
     }
     kc_op *op = v->def;
     bool full = c->n_heavy == MOST_HEAVY && !c->ops[op->order];
-    if (heavy(op) && (pure || full || !kc_fuse_fits(f, c, op, map))) {
+    if (kc_fuse_is_heavy(op) && (pure || full || !kc_fuse_fits(f, c, op, map))) {
         cut(f, v);
-        add_input(f, c, v);
+        kc_fuse_add_input(f, c, v);
         return;
     }
     if (c->ops[op->order] && (pure || same_map(c, op, map))) return;
-    c->n_heavy += heavy(op) && !c->ops[op->order];
+    c->n_heavy += kc_fuse_is_heavy(op) && !c->ops[op->order];
     c->ops[op->order] = true;
     if (map) memcpy(c->maps[op->order], map, sizeof(int) * (size_t)v->type.rank);
     int carried_from[KC_MAX_RANK];
     unsigned parts = 0;
-    if (heavy(op)) gather_heavy(f, c, op);
+    if (kc_fuse_is_heavy(op)) gather_heavy(f, c, op);
     else if (!pure && kc_fuse_carried_from(f, c, op, map, carried_from)) {
         c->forward[op->order] = true;
         gather(f, c, kc_operand(op, 0), carried_from, false);
@@ -220,7 +220,7 @@ static void set_hero(kc_cluster *c, kc_op *op, kc_value *result) {
     memset(c->axis_reduced, 0, sizeof c->axis_reduced);
     c->hero = op;
     c->space = &result->type;
-    if (!op || is_contraction(op)) return;
+    if (!op || kc_fuse_is_contraction(op)) return;
     const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
     c->space = &kc_operand(op, 0)->type;
     for (int i = 0; i < axes->count; i++)
@@ -231,7 +231,7 @@ static void set_hero(kc_cluster *c, kc_op *op, kc_value *result) {
 static bool suits(kc_fuser *f, kc_cluster *c, kc_op *op, kc_value *result) {
     int map[KC_MAX_RANK];
     set_hero(c, op, result);
-    bool ok = is_contraction(op)
+    bool ok = kc_fuse_is_contraction(op)
                   ? kc_movement_adds_ones(f->pool, &kc_result(op, 0)->type, &result->type, map)
                   : result_map(f, c, &result->type, map);
     if (!ok) set_hero(c, NULL, result);
@@ -242,7 +242,7 @@ static bool suits(kc_fuser *f, kc_cluster *c, kc_op *op, kc_value *result) {
 static void reach(kc_fuser *f, kc_value *v, bool *seen) {
     if (!v->def || kc_fuse_is_cut(f, v) || seen[v->def->order]) return;
     seen[v->def->order] = true;
-    if (heavy(v->def) || !kc_fuse_is_soft(f, v->def)) return;
+    if (kc_fuse_is_heavy(v->def) || !kc_fuse_is_soft(f, v->def)) return;
     for (int i = 0; i < v->def->n_operands; i++)
         reach(f, kc_operand(v->def, i), seen);
 }
@@ -252,7 +252,8 @@ bool kc_fuse_find_hero(kc_fuser *f, kc_cluster *c, kc_value *result, int *axes) 
     set_hero(c, NULL, result);
     reach(f, result, seen);
     for (kc_op *op = f->scope->body->last; op && !c->hero; op = op->previous)
-        if (op->order < f->n_ops && seen[op->order] && heavy(op)) suits(f, c, op, result);
+        if (op->order < f->n_ops && seen[op->order] && kc_fuse_is_heavy(op))
+            suits(f, c, op, result);
     result_map(f, c, &result->type, axes);
     return c->hero != NULL;
 }
@@ -263,7 +264,7 @@ bool kc_fuse_find_hero(kc_fuser *f, kc_cluster *c, kc_value *result, int *axes) 
 static bool another_contraction_above(kc_fuser *f, const kc_cluster *c, kc_value *v) {
     bool *seen = KC_NEW_ARRAY(f->pass->scratch, bool, f->n_ops + 1);
     if (c->product) seen[c->product->order] = true;
-    return any_above(f, v, is_contraction, seen);
+    return any_above(f, v, kc_fuse_is_contraction, seen);
 }
 
 static bool used_elsewhere(const kc_value *v, const kc_op *op) {
@@ -291,7 +292,7 @@ static kc_value *before_squaring(kc_fuser *f, const kc_cluster *c, kc_value *v) 
 
 static void cut_under_reductions(kc_fuser *f, kc_cluster *c) {
     KC_FOR_OPS(op, f->scope->body) {
-        if (!kc_op_has(op, KC_REDUCTION) || !same_space(f, c, op)) continue;
+        if (!kc_op_has(op, KC_REDUCTION) || !kc_fuse_same_space(f, c, op)) continue;
         for (int i = 0; i < op->n_operands; i++)
             if (another_contraction_above(f, c, kc_operand(op, i)))
                 cut(f, before_squaring(f, c, kc_operand(op, i)));
@@ -319,7 +320,8 @@ static void cut_long_chains(kc_fuser *f, kc_value *result) {
     int n = 0, from = 0;
     mark_above(f, result, seen);
     for (kc_op *op = f->scope->body->last; op && n < MOST_HEAVY + 1; op = op->previous)
-        if (op->order < f->n_ops && op->code != KC_OP_FUSION && seen[op->order] && heavy(op)) {
+        if (op->order < f->n_ops && op->code != KC_OP_FUSION && seen[op->order] &&
+            kc_fuse_is_heavy(op)) {
             if (++n == MOST_HEAVY) from = op->order;
         }
     if (n <= MOST_HEAVY) return;
@@ -330,7 +332,7 @@ static void cut_long_chains(kc_fuser *f, kc_value *result) {
                 kc_value *v = before_repeating(kc_result(op, i));
                 int user = use->user->order;
                 bool after = user >= from && user < f->n_ops && seen[user];
-                if (after && above(f, v, heavy)) cut(f, v);
+                if (after && above(f, v, kc_fuse_is_heavy)) cut(f, v);
             }
     }
 }
@@ -353,7 +355,7 @@ static void form(kc_fuser *f, kc_cluster *c, kc_value *result) {
         c->maps = kc_arena_alloc(f->pass->scratch, sizeof *c->maps * (size_t)(f->n_ops + 1));
         if (!kc_fuse_find_hero(f, c, result, map) && !kc_fuse_find_carried(f, c, result, map))
             kc_fuse_find_hero(f, c, result, map);
-        if (c->hero && !is_contraction(c->hero)) {
+        if (c->hero && !kc_fuse_is_contraction(c->hero)) {
             cut_long_chains(f, result);
             c->product = kc_fuse_find_product(f, c, result, map);
             cut_under_reductions(f, c);
@@ -374,7 +376,7 @@ static bool may_yield(kc_fuser *f, const kc_cluster *c, const kc_value *v) {
     int map[KC_MAX_RANK];
     if (c->n_results == MAX_RESULTS) return false;
     if (c->carried) return result_map(f, c, &v->type, map) && same_map(c, v->def, map);
-    if (c->hero && !is_contraction(c->hero)) return result_map(f, c, &v->type, map);
+    if (c->hero && !kc_fuse_is_contraction(c->hero)) return result_map(f, c, &v->type, map);
     return kc_type_same_shape(f->pool, &v->type, &c->results[0]->type);
 }
 
@@ -387,7 +389,7 @@ static bool is_ancestor(const kc_value *old, const kc_value *young, bool *seen) 
     return false;
 }
 
-static bool has_result(const kc_cluster *c, const kc_value *v) {
+bool kc_fuse_has_result(const kc_cluster *c, const kc_value *v) {
     for (int i = 0; i < c->n_results; i++)
         if (c->results[i] == v) return true;
     return false;
@@ -401,114 +403,9 @@ static bool needs(kc_fuser *f, const kc_cluster *c, const kc_value *v) {
     return false;
 }
 
-// Whether b waits for a result of a, perhaps through other fusions. For when all of them are
-// formed.
-static bool waits_for(kc_fuser *f, const kc_cluster *b, const kc_cluster *a, bool *seen) {
-    if (a == b) return true;
-    if (seen[b - f->clusters]) return false;
-    seen[b - f->clusters] = true;
-    for (int i = 0; i < b->n_inputs; i++)
-        for (int k = 0; k < f->n_clusters; k++)
-            if (b->inputs[i]->def && has_result(&f->clusters[k], b->inputs[i]) &&
-                waits_for(f, &f->clusters[k], a, seen))
-                return true;
-    return false;
-}
-
-static bool independent(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
-    return !waits_for(f, a, b, KC_NEW_ARRAY(f->pass->scratch, bool, f->n_clusters)) &&
-           !waits_for(f, b, a, KC_NEW_ARRAY(f->pass->scratch, bool, f->n_clusters));
-}
-
-static bool share(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
-    for (int i = 0; i < f->n_ops; i++)
-        if (a->ops[i] && b->ops[i]) return true;
-    for (int i = 0; i < a->n_inputs; i++)
-        for (int k = 0; k < b->n_inputs; k++)
-            if (a->inputs[i] == b->inputs[k] && a->inputs[i]->type.rank > 0) return true;
-    return false;
-}
-
-// A value that one takes in and the other is given: merged, it would be computed along the wrong
-// axes.
-static bool disagree(const kc_cluster *a, const kc_cluster *b) {
-    for (int i = 0; i < b->n_inputs; i++)
-        if (b->inputs[i]->def && a->ops[b->inputs[i]->def->order]) return true;
-    return false;
-}
-
-static int heavy_in_both(const kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
-    int n = 0;
-    KC_FOR_OPS(op, f->scope->body)
-        if (op->code != KC_OP_FUSION && op->order < f->n_ops && heavy(op))
-            n += a->ops[op->order] || b->ops[op->order];
-    return n;
-}
-
-static bool updates_in_place(const kc_fuser *f) {
-    const kc_output *outputs;
-    int n = kc_func_outputs(f->func, &outputs);
-    for (int i = 0; i < n; i++)
-        if (outputs[i].alias) return true;
-    return false;
-}
-
-// A map of the elements that a reduction reads comes out of its loop: a sum of two tensors that is
-// normalised and wanted itself. An update in place stays by itself: who reads the old content may
-// come first.
-static bool is_map_of_rows(kc_fuser *f, const kc_cluster *map, const kc_cluster *rows) {
-    if (updates_in_place(f) || map->hero || !rows->hero || is_contraction(rows->hero) ||
-        rows->product)
-        return false;
-    if (!kc_type_same_shape(f->pool, &map->results[0]->type, rows->space)) return false;
-    for (int i = 0; i < map->n_inputs; i++)
-        for (int k = 0; k < rows->n_inputs; k++)
-            if (map->inputs[i] == rows->inputs[k] &&
-                kc_type_same_shape(f->pool, &map->inputs[i]->type, rows->space))
-                return !disagree(map, rows) && !disagree(rows, map) && independent(f, map, rows);
-    return false;
-}
-
-// What is made of a product elsewhere comes out of the kernel whose reductions joined it.
-static bool is_map_of_product(kc_fuser *f, const kc_cluster *map, const kc_cluster *rows) {
-    return rows->product && map->hero == rows->product &&
-           kc_type_same_shape(f->pool, &map->results[0]->type, rows->space) &&
-           !disagree(map, rows) && !disagree(rows, map) && independent(f, map, rows);
-}
-
-static bool may_merge(kc_fuser *f, const kc_cluster *a, const kc_cluster *b) {
-    if (a->n_results + b->n_results > MAX_RESULTS || a->carried || b->carried) return false;
-    if (heavy_in_both(f, a, b) > MOST_HEAVY) return false;
-    if (is_map_of_rows(f, a, b) || is_map_of_rows(f, b, a)) return true;
-    if (is_map_of_product(f, a, b) || is_map_of_product(f, b, a)) return true;
-    if (a->product != b->product) return false;
-    if (!a->hero != !b->hero || (a->hero && is_contraction(a->hero) != is_contraction(b->hero)))
-        return false;
-    if (a->hero && is_contraction(a->hero) && a->hero != b->hero) return false;
-    if (a->hero && !is_contraction(a->hero) && !same_space(f, a, b->hero)) return false;
-    if ((!a->hero || is_contraction(a->hero)) &&
-        !kc_type_same_shape(f->pool, &a->results[0]->type, &b->results[0]->type))
-        return false;
-    return share(f, a, b) && !disagree(a, b) && !disagree(b, a) && independent(f, a, b);
-}
-
-static void merge(kc_fuser *f, kc_cluster *a, kc_cluster *b) {
-    if ((!a->hero && b->hero) || a->hero == b->product) { // a map into a reduction
-        kc_cluster map = *a;
-        *a = *b, *b = map;
-    }
-    for (int i = 0; i < b->n_results; i++)
-        a->results[a->n_results++] = b->results[i];
-    for (int i = 0; i < f->n_ops; i++)
-        a->ops[i] = a->ops[i] || b->ops[i];
-    for (int i = 0; i < b->n_inputs; i++)
-        add_input(f, a, b->inputs[i]);
-    *b = f->clusters[--f->n_clusters];
-}
-
 static void want(kc_fuser *f, kc_value *v) {
     for (int i = 0; i < f->n_clusters; i++)
-        if (has_result(&f->clusters[i], v)) return;
+        if (kc_fuse_has_result(&f->clusters[i], v)) return;
     for (int i = 0; i < f->n_clusters; i++) {
         kc_cluster *c = &f->clusters[i];
         if (v->def && c->ops[v->def->order] && may_yield(f, c, v) && !needs(f, c, v)) {
@@ -611,14 +508,6 @@ static void cut_inouts(kc_fuser *f, const kc_op *ret) {
     }
 }
 
-static void merge_clusters(kc_fuser *f) {
-    for (int i = 0; i < f->n_clusters; i++)
-        for (int k = i + 1; k < f->n_clusters;)
-            if (may_merge(f, &f->clusters[i], &f->clusters[k]))
-                merge(f, &f->clusters[i], &f->clusters[k]);
-            else k++;
-}
-
 static void form_clusters(kc_fuser *f, kc_op *ret) {
     f->n_clusters = f->n_cuts = 0;
     f->next_carried = FIRST_CARRIED;
@@ -633,7 +522,7 @@ static void form_clusters(kc_fuser *f, kc_op *ret) {
         if (!kc_operand(ret, i)->def) form(f, &f->clusters[f->n_clusters++], kc_operand(ret, i));
     for (int i = 0; i < f->n_cuts; i++)
         want(f, f->cuts[i]);
-    if (!f->pass->no_fusion) merge_clusters(f);
+    if (!f->pass->no_fusion) kc_fuse_merge(f);
 }
 
 static bool fuse_scope(kc_pass_context *pass, kc_op *scope) {

@@ -55,6 +55,13 @@ bool kc_fuse_is_cut(const kc_fuser *, const kc_value *);
 // result's axes. Without one the cluster is a map.
 bool kc_fuse_find_hero(kc_fuser *, kc_cluster *, kc_value *result, int *axes);
 
+bool kc_fuse_is_contraction(const kc_op *);
+bool kc_fuse_is_heavy(const kc_op *); // that, or a reduction
+// Whether the reduction reduces the same axes of a space of the cluster's shape.
+bool kc_fuse_same_space(const kc_fuser *, const kc_cluster *, const kc_op *reduction);
+void kc_fuse_add_input(kc_fuser *, kc_cluster *, kc_value *);
+bool kc_fuse_has_result(const kc_cluster *, const kc_value *);
+
 // Ops that heavy work may lie above: they keep axes in place.
 bool kc_fuse_is_soft(const kc_fuser *, const kc_op *);
 // Whether the heavy op can be part of the cluster when it is asked for along these axes.
@@ -79,6 +86,10 @@ bool kc_fuse_find_carried(kc_fuser *, kc_cluster *, kc_value *result, int *axes)
 // Whether op does what a carrying op does with these axes; then the axes of its operand.
 bool kc_fuse_carried_from(const kc_fuser *, const kc_cluster *, const kc_op *, const int *axes,
                           int *from);
+
+// ---- fuse_merge.c
+// Makes one of clusters that share what they read, as far as that may be.
+void kc_fuse_merge(kc_fuser *);
 
 // ---- fuse_repeat.c
 // Whether a value that other ops read in place is too much to compute again where a movement op
