@@ -26,7 +26,7 @@ uint32_t kcsim_access_addresses(kcsim_warp *warp, const kcsim_insn *insn, kcsim_
     } else {
         const uint32_t *narrow = base;
         for (int i = 0; i < KCSIM_LANES; i++)
-            addresses[i] = narrow[i] + (uint64_t)offset;
+            addresses[i] = narrow[i] + (uint32_t)offset; /* modulo 2^32 */
     }
     if ((warp->full[ref.slot] & mask) == mask) return mask;
     return mask & ~kcsim_report_undefined(warp, insn, ref, mask,
@@ -499,6 +499,9 @@ bool kcsim_access_rows(kcsim_access *access, uint32_t rows, uint32_t mask) {
     uint32_t rest = kcsim_access_addresses(access->warp, insn, insn->a, insn->mode, insn->imm,
                                            mask & lanes, addresses);
     if (!rest) return false;
+    /* Without .shared the address is a generic one. */
+    for (uint32_t lane = 0; insn->space == PTX_SPACE_GENERIC && lane < rows; lane++)
+        addresses[lane] -= KCSIM_SHARED_WINDOW;
     kcsim_access_take_space(access, PTX_SPACE_SHARED, addresses, &rest);
     kcsim_access_locate(access);
     if (!access->mask) return false;

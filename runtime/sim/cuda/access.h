@@ -29,8 +29,8 @@ static inline uint8_t *kcsim_marks(const kcsim_access *access, uint32_t lane) {
     return access->marks + access->address[lane] + lane * access->stride;
 }
 
-/* Addresses of `ref` + offset (register bytes: `width`). Lanes whose address is undefined are
- * reported and left out of the mask that is returned. */
+/* Addresses of `ref` + offset, a sum of as many bits as the register (of `width` bytes) has. Lanes
+ * whose address is undefined are reported and left out of the mask that is returned. */
 uint32_t kcsim_access_addresses(kcsim_warp *warp, const kcsim_insn *insn, kcsim_ref ref,
                                 unsigned width, int64_t offset, uint32_t mask, uint64_t *addresses);
 /* Splits lanes by space when `access->space` is generic: takes those of one space out of *rest,

@@ -33,14 +33,13 @@ bool kcsim_decode_matrix_bytes(kcsim_decoder *decoder, bool is_store) {
     insn->count = count == PTX_M_X4 ? 4 : count == PTX_M_X2 ? 2 : 1;
     insn->part = packed_bits(statement);
     insn->bytes = 16;
-    insn->space = PTX_SPACE_SHARED;
+    insn->space = (uint8_t)kcsim_statement_space(statement);
     insn->extend = ptx_has(statement, PTX_GROUP_SHAPE) == PTX_M_M16N16;
     if (!form_exists(statement, is_store, insn->part) || address->kind != PTX_OPERAND_MEMORY)
         return kcsim_decode_fail(decoder, "these matrices are not supported");
     if (!kcsim_decode_needs(decoder, 100, true, 86) ||
         !kcsim_decode_address(decoder, address, &insn->a, &insn->imm, &insn->mode))
         return false;
-    if (kcsim_statement_space(statement) == PTX_SPACE_GENERIC) insn->imm -= KCSIM_SHARED_WINDOW;
     uint32_t registers = insn->count * (insn->extend ? 2u : 1u);
     kcsim_ref *list = kcsim_decode_list(decoder, registers);
     return list && kcsim_decode_fragment(decoder, &statement->operands[is_store ? 1 : 0], list,

@@ -35,7 +35,7 @@ static bool decode_matrix_move(kcsim_decoder *decoder, bool is_store) {
     insn->kind = is_store ? KCSIM_DO_STORE_MATRIX : KCSIM_DO_LOAD_MATRIX;
     insn->count = count == PTX_M_X4 ? 4 : count == PTX_M_X2 ? 2 : 1;
     insn->bytes = 16;
-    insn->space = PTX_SPACE_SHARED;
+    insn->space = (uint8_t)kcsim_statement_space(statement);
     insn->extend = ptx_has(statement, PTX_GROUP_TRANS) != PTX_M_NONE; /* here: transposed */
     if (statement->type_count != 1 || statement->types[0] != PTX_B16 ||
         address->kind != PTX_OPERAND_MEMORY || ptx_has(statement, PTX_GROUP_UNPACKED) ||
@@ -43,8 +43,6 @@ static bool decode_matrix_move(kcsim_decoder *decoder, bool is_store) {
         return kcsim_decode_fail(decoder, "an .m8n8 matrix is of b16");
     if (!kcsim_decode_needs(decoder, is_store ? 90 : 75, false, is_store ? 78 : 65)) return false;
     if (!kcsim_decode_address(decoder, address, &insn->a, &insn->imm, &insn->mode)) return false;
-    /* Without .shared the address is a generic one. */
-    if (kcsim_statement_space(statement) == PTX_SPACE_GENERIC) insn->imm -= KCSIM_SHARED_WINDOW;
     kcsim_ref *list = kcsim_decode_list(decoder, insn->count);
     return list && kcsim_decode_fragment(decoder, &statement->operands[is_store ? 1 : 0], list,
                                          insn->count, 4, !is_store);

@@ -375,9 +375,9 @@ static void land(transfer *move, uint64_t to, uint64_t mbarrier) {
 
 static uint64_t address_of(const transfer *move, const kcsim_bulk_address *address) {
     const void *base = kcsim_at(move->warp, address->ref);
-    uint64_t value = address->width == 8 ? ((const uint64_t *)base)[move->lane]
-                                         : ((const uint32_t *)base)[move->lane];
-    return value + (uint64_t)address->offset;
+    if (address->width == 8)
+        return ((const uint64_t *)base)[move->lane] + (uint64_t)address->offset;
+    return ((const uint32_t *)base)[move->lane] + (uint32_t)address->offset; /* modulo 2^32 */
 }
 
 static uint64_t in_block(uint64_t address, uint32_t rank) {

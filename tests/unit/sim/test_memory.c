@@ -86,6 +86,51 @@ static void test_generic_addresses(void **state) {
         assert_true(out[i] == (i % 4 == 1 ? 1300 : i % 4 == 2 ? 800 : input(i)));
 }
 
+/* An address register of 32 bits: [register + number] is a sum modulo 2^32, in every instruction. %r9 is 4096 before the lane's 16
+ * bytes of the tile and %r8 before `bar`, both below 0; %r20 becomes the lane's number. */
+#define WRAPPED(body)                                                                                                    \
+    ".version 8.7\n.target sm_90\n.address_size 64\n.shared .align 128 .b8 tile[512];\n.shared .align 8 .b64 bar;\n"       \
+    ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n.local .align 8 .b8 depot[64];\n" PTX_REGISTERS              \
+    "ld.param.u64 %d0, [out]; ld.param.u64 %d1, [in]; mov.u32 %r0, %tid.x; mul.wide.u32 %d4, %r0, 8; add.s64 %d2, %d0, %d4;\n" \
+    "add.s64 %d3, %d1, %d4; mov.b32 %r1, tile; shl.b32 %r2, %r0, 4; add.s32 %r7, %r1, %r2; sub.s32 %r9, %r7, 4096;\n"     \
+    "mov.b32 %r8, bar; sub.s32 %r8, %r8, 4096; setp.eq.u32 %p0, %r0, 0; mov.b32 %r3, 0;\n" body                          \
+    "\ncvt.u64.u32 %d10, %r20; st.global.b64 [%d2], %d10; ret; }\n"
+#define WRAPPED_INIT "@%p0 mbarrier.init.shared.b64 [%r8+4096], 1; fence.mbarrier_init.release.cluster; bar.sync 0;\n"
+#define WRAPPED_EXPECT(bytes) "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r8+4096], " bytes ";\n"
+#define WRAPPED_WAIT "w: mbarrier.try_wait.parity.shared.b64 %p5, [%r8+4096], 0; @!%p5 bra w;\n"
+
+static void test_wrapping(void **state) {
+    static const char *const kernels[] = {
+        WRAPPED("st.shared.b32 [%r9+4096], %r0; ld.shared.b32 %r20, [%r9+4096];"),
+        WRAPPED("st.shared.v4.b32 [%r9+4096], {%r3, %r3, %r3, %r0}; ld.shared.v2.b32 {%r4, %r20}, [%r9+4104];"),
+        WRAPPED("st.shared.b32 [%r9+4096], %r3; red.shared.add.u32 [%r9+4096], %r0; atom.shared.add.u32 %r20, [%r9+4096], 1;"),
+        WRAPPED("shl.b32 %r4, %r0, 2; add.s32 %r5, %r4, 1; add.s32 %r6, %r4, 2; add.s32 %r10, %r4, 3;\n"
+                "st.shared.v4.b32 [%r7], {%r4, %r5, %r6, %r10}; bar.sync 0;\n"
+                "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r20}, [%r9+4096];"),
+        WRAPPED("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r9+4096], {%r0}; bar.sync 0; shl.b32 %r4, %r0, 2;\n"
+                "add.s32 %r4, %r1, %r4; ld.shared.b32 %r20, [%r4];"),
+        WRAPPED("cp.async.ca.shared.global [%r9+4096], [%d3], 8; cp.async.wait_all; ld.shared.b32 %r20, [%r7];"),
+        WRAPPED(WRAPPED_INIT WRAPPED_EXPECT("256")
+                "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9+4096], [%d1], 256, [%r8+4096];\n"
+                WRAPPED_WAIT "shl.b32 %r4, %r0, 3; add.s32 %r4, %r1, %r4; ld.shared.b32 %r20, [%r4];"),
+        WRAPPED("shl.b32 %r4, %r0, 3; add.s32 %r4, %r1, %r4; st.shared.v2.b32 [%r4], {%r0, %r3}; fence.proxy.async.shared::cta;\n"
+                "bar.sync 0; @!%p0 bra skip; cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r9+4096], 256;\n"
+                "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; skip: bar.sync 0; ld.global.b32 %r20, [%d2];"),
+        WRAPPED(WRAPPED_INIT WRAPPED_EXPECT("128")
+                "mapa.shared::cluster.u32 %r4, %r7, 0; mapa.shared::cluster.u32 %r5, bar, 0;\n"
+                "sub.s32 %r4, %r4, 33554432; sub.s32 %r5, %r5, 33554432; st.async.shared::cluster.mbarrier::complete_tx::bytes"
+                ".b32 [%r4+33554432], %r0, [%r5+33554432];\n" WRAPPED_WAIT "ld.shared::cluster.b32 %r20, [%r4+33554432];"),
+        WRAPPED("mov.b32 %r4, depot; sub.s32 %r4, %r4, 4096; st.local.b32 [%r4+4100], %r0; ld.local.b32 %r20, [%r4+4100];"),
+    };
+    uint64_t in[32], out[32];
+    (void)state;
+    for (uint32_t i = 0; i < 32; i++) in[i] = i;
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        machine_lanes(kernels[k], "sm_90", in, out);
+        for (uint32_t i = 0; i < 32; i++) assert_int_equal(out[i], i);
+    }
+}
+
 static void test_variables(void **state) {
     static const char ptx[] = PTX_HEADER
         ".visible .global .align 4 .b32 counter = 5;\n.global .align 8 .b64 pointers[2] = {counter, generic(counter)+4};\n"
@@ -299,7 +344,7 @@ int main(void) {
         cmocka_unit_test(test_widths),     cmocka_unit_test(test_local_memory), cmocka_unit_test(test_generic_addresses),
         cmocka_unit_test(test_variables),  cmocka_unit_test(test_atomics),      cmocka_unit_test(test_copy_async),
         cmocka_unit_test(test_matrices),   cmocka_unit_test(test_mma),          cmocka_unit_test(test_sectors),
-        cmocka_unit_test(test_bank_conflicts), cmocka_unit_test(test_memory_map),
+        cmocka_unit_test(test_bank_conflicts), cmocka_unit_test(test_memory_map), cmocka_unit_test(test_wrapping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
