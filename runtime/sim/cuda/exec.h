@@ -450,9 +450,10 @@ typedef struct kcsim_cluster {
     uint32_t count;
     uint64_t number;
     uint64_t random;
+    uint64_t elsewhere; /* changes that other clusters have made, as of this one's turn */
     struct kcsim_turn {
         bool done, polling;
-        uint64_t polled_at; /* changes of the whole cluster when it was found polling */
+        uint64_t polled_at; /* changes of all clusters when it was found polling */
     } * turns;
     bool lanes_release;          /* some warp had lanes that a release did not cover */
     bool gathering;              /* somebody is at the cluster's barrier */
@@ -466,6 +467,7 @@ bool kcsim_cluster_create(kcsim_cluster *cluster, kcsim_worker *worker);
 void kcsim_cluster_destroy(kcsim_cluster *cluster);
 void kcsim_cluster_start(kcsim_cluster *cluster, uint64_t number);
 kcsim_progress kcsim_cluster_run(kcsim_cluster *cluster, uint64_t budget);
+/* What its blocks have changed since it began. */
 uint64_t kcsim_cluster_changes(const kcsim_cluster *cluster);
 void kcsim_cluster_polls_forever(kcsim_cluster *cluster);
 void kcsim_warp_cluster_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);

@@ -62,6 +62,7 @@ void kcsim_cluster_start(kcsim_cluster *cluster, uint64_t number) {
     memset(cluster->passed, 0, launch->clock_count * sizeof *cluster->passed);
     memset(cluster->turns, 0, cluster->count * sizeof *cluster->turns);
     cluster->gathering = cluster->lanes_release = false;
+    cluster->elsewhere = 0;
     cluster->random = launch->machine->options.seed ^ (number + 1) * 0x9e6c63d0876a9a47u;
     for (uint32_t rank = 0; rank < cluster->count; rank++) {
         uint32_t id[3];
@@ -94,7 +95,7 @@ static bool ended(const kcsim_cluster *cluster) {
 
 /* The blocks that can go on; *left: those that are not done. */
 static uint32_t ready_blocks(const kcsim_cluster *cluster, uint32_t *ready, uint32_t *left) {
-    uint64_t changes = kcsim_cluster_changes(cluster);
+    uint64_t changes = cluster->elsewhere + kcsim_cluster_changes(cluster);
     uint32_t count = 0;
     *left = 0;
     for (uint32_t i = 0; i < cluster->count; i++) {
@@ -116,7 +117,7 @@ static uint64_t take_turn(kcsim_cluster *cluster, uint32_t rank) {
     kcsim_progress progress = kcsim_block_run(block, budget);
     turn->done = progress == KCSIM_PROGRESS_DONE;
     turn->polling = progress == KCSIM_PROGRESS_POLLING;
-    turn->polled_at = kcsim_cluster_changes(cluster);
+    turn->polled_at = cluster->elsewhere + kcsim_cluster_changes(cluster);
     return block->steps - before;
 }
 

@@ -71,6 +71,7 @@ static bool can_go_on(const resident_set *set, const resident *place) {
 
 static void take_turn(resident_set *set, resident *place, uint64_t budget) {
     uint64_t before = kcsim_cluster_changes(&place->cluster);
+    place->cluster.elsewhere = set->changes - before;
     kcsim_progress progress = kcsim_cluster_run(&place->cluster, budget);
     set->changes += kcsim_cluster_changes(&place->cluster) - before;
     place->polling = progress == KCSIM_PROGRESS_POLLING;

@@ -186,6 +186,27 @@ static void test_nobody_goes_back(void **state) {
     }
 }
 
+/* Four blocks, two a cluster, meet six times by a counter at which their first threads look: what one cluster adds sets the
+ * other free, whichever of its blocks was found polling, and how often. */
+static void test_clusters_meet(void **state) {
+    static const char ptx[] = PTX_KERNEL_FOR(
+        "sm_90a", "setp.ne.u32 %p0, %r0, 0;\nmov.u32 %r1, 0;\n"
+        "again: add.u32 %r1, %r1, 4;\nbar.sync 0;\n@%p0 bra met;\natom.add.release.gpu.global.u32 %r2, [%d1], 1;\n"
+        "wait: ld.acquire.gpu.global.u32 %r3, [%d1];\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra wait;\n"
+        "met: bar.sync 0;\nsetp.lt.u32 %p2, %r1, 24;\n@%p2 bra again;");
+    const uint32_t zero = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        kcsim_options options = kcsim_options_default();
+        options.seed = seed;
+        machine_test test = machine_open(&options, "sm_90a", ptx, 512);
+        machine_write(&test, test.in, &zero, sizeof zero);
+        assert_int_equal(machine_launch_clusters(&test, 4, 32, 2), KCSIM_OK);
+        assert_int_equal(kcsim_finding_count(test.machine), 0);
+        machine_close(&test);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_of_blocks),
@@ -193,6 +214,7 @@ int main(void) {
         cmocka_unit_test(test_lanes_meet),
         cmocka_unit_test(test_lanes_wait),
         cmocka_unit_test(test_nobody_goes_back),
+        cmocka_unit_test(test_clusters_meet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
