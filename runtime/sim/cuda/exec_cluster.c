@@ -359,7 +359,8 @@ bool kcsim_warp_registers(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mas
         kcsim_report_divergence(warp, warp->pc, mask,
                                 "setmaxnreg is .aligned: all lanes of a warp run it together");
     if (insn->extend ? wanted < have : wanted > have) {
-        bool given = !block->launch->function->routine->maxnreg && have == block->launch->quota;
+        const ptx_routine *routine = block->launch->function->routine;
+        bool given = !routine->maxnreg && !routine->minnctapersm && have == block->launch->quota;
         snprintf(text, sizeof text,
                  "setmaxnreg.%s asks for %u registers a thread, and it holds %u%s",
                  insn->extend ? "inc" : "dec", wanted, have,

@@ -414,11 +414,29 @@ static kcsim_status make_workspace(kcsim_grid *grid, bool cooperative) {
     return KCSIM_OK;
 }
 
-/* setmaxnreg moves what the kernel was compiled for: .maxnreg, or all that its threads may have. */
+/* Threads that have to fit on a multiprocessor, or 0. The assembler ignores a .minnctapersm beside
+ * no block's size, and one of more blocks or threads than there may be. */
+static uint32_t threads_together(const kcsim_grid *grid) {
+    const kcsim_arch *arch = grid->machine->arch;
+    const ptx_routine *routine = grid->function->routine;
+    const uint32_t *most = routine->reqntid[0] ? routine->reqntid : routine->maxntid;
+    uint64_t block = ((uint64_t)most[0] * most[1] * most[2] + 31) / 32 * 32;
+    uint64_t threads = block * routine->minnctapersm;
+    bool fit = routine->minnctapersm <= (uint32_t)arch->max_blocks_per_multiprocessor &&
+               threads <= (uint64_t)arch->max_threads_per_multiprocessor;
+    return fit ? (uint32_t)threads : 0;
+}
+
+/* setmaxnreg moves what the kernel was compiled for: .maxnreg or what .minnctapersm leaves, the
+ * less of both; else all that its threads may have. */
 static uint32_t registers_of(const kcsim_grid *grid, uint32_t threads) {
-    uint32_t bound = (uint32_t)grid->machine->arch->registers_per_block / threads / 8 * 8;
-    if (grid->function->routine->maxnreg) return grid->function->routine->maxnreg;
-    return bound < 248 ? bound : 248;
+    uint32_t asked = grid->function->routine->maxnreg, together = threads_together(grid);
+    if (asked && !together) return asked;
+    uint32_t shared_by = together ? together : threads;
+    uint32_t bound =
+        (uint32_t)grid->machine->arch->registers_per_multiprocessor / shared_by / 8 * 8;
+    if (bound > 248) bound = 248;
+    return asked && asked < bound ? asked : bound;
 }
 
 static void set_clusters(kcsim_grid *grid, const kcsim_launch_config *config) {

@@ -178,7 +178,7 @@ static void parse_limits(ptx_parser *parser, ptx_routine *routine) {
             parse_extent(parser, routine->reqntid);
         } else if (ptx_token_is(&name, "reqnctapercluster")) {
             parse_extent(parser, routine->cluster);
-        } else if (ptx_token_is(&name, "minnctapersm") || ptx_token_is(&name, "maxnctapersm")) {
+        } else if (ptx_token_is(&name, "minnctapersm")) {
             routine->minnctapersm = (uint32_t)ptx_expect_integer(parser, "a count", UINT32_MAX);
         } else if (ptx_token_is(&name, "maxnreg")) {
             routine->maxnreg = (uint32_t)ptx_expect_integer(parser, "a count", UINT32_MAX);
