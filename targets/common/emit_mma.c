@@ -22,10 +22,16 @@ static LLVMValueRef as_f32(kc_emit *e, LLVMValueRef word) {
 }
 
 // Three products: an f32 is a tf32 and what that leaves. For one product the instruction drops the
-// bits that a tf32 has not.
+// bits that a tf32 has not. An infinity is the largest tf32 and an infinity: were it the first and
+// what that leaves, the sum would be no number.
 static void split_tf32(kc_emit *e, side *s, int i) {
-    LLVMValueRef x = as_f32(e, s->word[0][i]);
-    s->word[0][i] = e->hooks->round_tf32(e, x);
+    LLVMValueRef x = as_f32(e, s->word[0][i]), most = LLVMConstReal(e->f32, 0x1.ffcp+127),
+                 least = LLVMConstReal(e->f32, -0x1.ffcp+127);
+    LLVMValueRef low =
+                     kc_emit_intrinsic(e, "llvm.minnum", 1, &e->f32, 2, (LLVMValueRef[]){x, most}),
+                 finite = kc_emit_intrinsic(e, "llvm.maxnum", 1, &e->f32, 2,
+                                            (LLVMValueRef[]){low, least});
+    s->word[0][i] = e->hooks->round_tf32(e, finite);
     LLVMValueRef rest = LLVMBuildFSub(e->builder, x, as_f32(e, s->word[0][i]), "");
     s->word[1][i] = e->hooks->round_tf32(e, rest);
 }

@@ -42,7 +42,7 @@ KC_BUILD="$KC build m.yaml --images ptx"
 check builds 0 '' $KC_BUILD --target cuda:sm_80 --target cuda:sm_90a --target hip:gfx942 -o m.kcb --header m.h -MD m.d
 check dependencies 0 '^m.kcb m.h: m.yaml data/w.npy data/b.safetensors data/s.npy data/flags.npy$' cat m.d
 check inspected 0 'const  w: f16.16, 24., image' "$KC" inspect m.kcb
-check in_a_kernel 0 'lin_f32_v0_k0(x, w, b, y, M)' "$KC" inspect m.kcb
+check in_a_kernel 0 'lin_f32_v1_k0(x, w, b, y, M)' "$KC" inspect m.kcb
 check hashes 0 'agree' "$KC" inspect --verify m.kcb
 true_that each_content_once test "$("$KC" inspect m.kcb | grep -c ' const  *const ')" = 3
 check no_argument 0 'kc_m_rows(kcrt_function \*f, kcrt_stream \*s, void \*y)' cat m.h

@@ -23,6 +23,8 @@ same "explaining changes no byte" large.kcb plain.kcb
 model deep 64 8192 64 f32
 check "few tiles, long k: parts" 0 'split [0-9]' explain deep
 check "parts are summed by a kernel" 0 'f_v0_k1' "$KC" inspect deep.kcb
+model unitless 64 8192 64 f32 '{unit: tensor}'
+check "an instruction that there is not" 1 "unitless.yaml:10:9: error: schedule key 'unit': sm_80 has no tensor-core instruction for f32" explain unitless
 model whole 64 8192 64 f32 '{split: 1}'
 check "split: 1 leaves it whole" 0 'workspace 0\|f_v0_k0' explain whole
 case $said in *f_v0_k1*) not_ok "one kernel" "$said" ;; *) ok "one kernel" ;; esac

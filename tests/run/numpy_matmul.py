@@ -24,6 +24,7 @@ TRANSPOSES = {"nn": "", "tn": "transpose_a=true", "nt": "transpose_b=true", "tt"
 functions = {f"f32_{t}": matmul("f32", "f32", "f32", o) for t, o in TRANSPOSES.items()}
 functions |= {f"f16_{t}": matmul("f16", "f16", "f32", o) for t, o in TRANSPOSES.items()}
 functions["f64"] = matmul("f64", "f64", "f64")
+functions["high"] = matmul("f32", "f32", "f32", 'precision="high"')
 functions["i8"] = matmul("i8", "i8", "i32")
 functions["u8"] = matmul("u8", "u8", "i32", "transpose_b=true")
 functions["to_f16"] = matmul("f32", "f32", "f16")
@@ -168,6 +169,14 @@ a, b = random((3, 17, 33), np.float32), random((3, 33, 9), np.float32)
 compare("matmul batched", model, "batched", {"a": a, "b": b}, {"y": product(a, b)}, bound(a, b))
 a, b = random((2, 1, 9, 20), np.float32), random((3, 11, 20), np.float32)
 compare("matmul batches broadcast", model, "batch_broadcast", {"a": a, "b": b}, {"y": product(a, b.swapaxes(-1, -2))}, bound(a, b.swapaxes(-1, -2)))
+
+# Three products of parts: an infinity, and what is larger than the largest TF32, in the first factor.
+a, b = np.abs(random((40, 48), np.float32)), np.abs(random((48, 32), np.float32)) + np.float32(0.125)
+a[3, 2], a[4, 1], b[1] = np.inf, np.finfo(np.float32).max, 0.125
+with np.errstate(invalid="ignore"):
+    wide = bound(a, b, 2.0**-20)
+    wide[3] = 0
+    compare("matmul high, infinity", model, "high", {"a": a, "b": b}, {"y": product(a, b)}, wide)
 
 for k in (1, 65, 1000):
     a, v = random((19, k), np.float32), random((k,), np.float32)
