@@ -151,11 +151,12 @@ typedef struct kcsim_block {
     uint64_t random;
     bool stuck, trapped;
     bool interrupted;            /* its turn ends */
-    uint64_t changes;            /* of memory, barriers and lanes: what could end somebody's wait */
+    uint64_t changes;            /* of memory and lanes: what could end somebody's wait */
     uint64_t steps, quiet_since; /* instructions; and when the last change was */
     uint64_t patience;           /* instructions without change before polling is looked for */
     bool clock_read;             /* by some instruction */
-    uint8_t *past;               /* registers of a warp that may come back to them; NULL: none */
+    uint8_t *past;               /* registers that may come back: exec_poll.c; NULL: none */
+    bool polls;                  /* that was found last */
     bool time_passed;            /* at this count of changes: clock_offset was moved on */
     uint64_t passed_at, clock_offset;
     kcsim_barrier barriers[KCSIM_BARRIERS];
@@ -416,6 +417,15 @@ kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget);
 uint64_t kcsim_random(uint64_t *state);
 /* residents.c: blocks that talk, at most so many at once. */
 void kcsim_run_talking(kcsim_worker *worker, const kcsim_grid *grid, uint32_t residents);
+
+/* ---- polling: exec_poll.c ---- */
+
+#define KCSIM_FAIR_SLICE 8192u /* instructions after which another group of the lanes runs */
+/* Whether all warps that can run come back to where they were, and nothing has changed. */
+bool kcsim_block_goes_round(kcsim_block *block);
+/* They do. Where somebody looked at a clock, time passes in one go, once: false. Then loops that
+ * only wait for a time end, and those that poll in vain go on as before. */
+bool kcsim_block_polls_in_vain(kcsim_block *block);
 /* Records a polling block as deadlocked. */
 void kcsim_block_polls_forever(kcsim_block *block);
 

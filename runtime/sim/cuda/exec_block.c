@@ -1,13 +1,9 @@
-/* One block: its memory, the scheduler of its warps, and the search for warps that poll in vain.
+/* One block: its memory, and the scheduler of its warps.
  *
  * The scheduler takes a warp at random, seeded by the launch's seed and the block's number, and
  * lets it run for a random number of instructions (where warps may see each other by atomics or
  * strong accesses, also for very few). So interleavings differ between seeds and repeat for one
- * seed.
- *
- * A warp polls when it comes back to a state it was in before, registers and all, while nothing in
- * memory changed: it will do so for ever unless somebody else changes memory. Clocks stand still
- * meanwhile, and leap before the block is given up. */
+ * seed. Where nothing in memory changes for long, exec_poll.c finds out whether it ever will. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +17,6 @@
 #define QUIET_STEPS                                                                                \
     ((uint64_t)1                                                                                   \
      << 14) /* instructions without any change before polling is looked for; then twice that */
-#define LONGEST_PERIOD 20000u
-#define FAIR_SLICE 8192u
-#define CLOCK_LEAP (((uint64_t)1 << 40) + ((uint64_t)1 << 30)) /* much, in 32 bits too */
 
 uint64_t kcsim_random(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -286,186 +279,6 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
         start_warp(block, &block->warps[w]);
 }
 
-/* ---- polling ---- */
-
-/* A state to come back to. Its registers are in block->past. */
-typedef struct state {
-    uint32_t pc, mask, carry, group_count;
-    kcsim_group groups[KCSIM_LANES];
-} state;
-
-static void remember(const kcsim_warp *warp, state *past) {
-    past->pc = warp->pc;
-    past->mask = warp->mask;
-    past->carry = warp->carry;
-    past->group_count = warp->group_count;
-    memcpy(past->groups, warp->groups, warp->group_count * sizeof *warp->groups);
-    memcpy(warp->block->past, warp->registers, warp->block->launch->code->register_bytes);
-}
-
-static bool is_back(const kcsim_warp *warp, const state *past) {
-    size_t bytes = warp->block->launch->code->register_bytes;
-    return warp->pc == past->pc && warp->mask == past->mask && warp->carry == past->carry &&
-           warp->group_count == past->group_count &&
-           memcmp(past->groups, warp->groups, warp->group_count * sizeof *warp->groups) == 0 &&
-           memcmp(warp->block->past, warp->registers, bytes) == 0;
-}
-
-/* Runs the warp alone, instruction by instruction, until it is back where it was or has gone on for
- * too long. */
-static bool goes_round(kcsim_warp *warp) {
-    kcsim_block *block = warp->block;
-    uint64_t changes = block->changes;
-    state past;
-    if (!block->past) block->past = malloc(block->launch->code->register_bytes + 1u);
-    if (!block->past) return false;
-    remember(warp, &past);
-    for (uint32_t i = 0; i < LONGEST_PERIOD; i++) {
-        kcsim_warp_run(warp, 1);
-        block->steps++;
-        if (block->changes != changes || warp->blocked || block->trapped) return false;
-        /* Slices are not part of the state: weigh the groups as the scheduler would. */
-        if (warp->group_count && warp->slice > FAIR_SLICE) return false;
-        if (is_back(warp, &past)) return true;
-        if (i & (i - 1)) continue;
-        /* Brent's way to find a cycle that is entered later: the state to come back to moves on. */
-        remember(warp, &past);
-    }
-    return false;
-}
-
-/* Each group of the warp's lanes in turn. Many loops look at a clock to wait a little longer each
- * time: it stands still while they are watched. */
-static bool comes_back(kcsim_warp *warp) {
-    uint32_t seen = 0;
-    bool polls;
-    warp->look.insn = NULL; /* until the loop looks at something */
-    warp->clock_stands = true;
-    warp->clock = warp->steps;
-    do {
-        seen |= warp->mask;
-        warp->slice = 0;
-        polls = goes_round(warp);
-    } while (polls && kcsim_warp_take(warp, ~seen));
-    warp->clock_stands = false;
-    return polls;
-}
-
-/* Everybody polls. Where somebody looked at a clock, time passes in one go, once: then loops that
- * only wait for a time end, and those that poll in vain go on as before. */
-static bool poll_in_vain(kcsim_block *block) {
-    if (!block->clock_read || (block->time_passed && block->passed_at == block->changes))
-        return true;
-    block->time_passed = true;
-    block->passed_at = block->changes;
-    block->clock_offset += CLOCK_LEAP;
-    return false;
-}
-
-static bool all_poll(kcsim_block *block) {
-    bool any = false;
-    for (uint32_t w = 0; w < block->warp_count; w++) {
-        kcsim_warp *warp = &block->warps[w];
-        if (warp->blocked || !warp->live) continue;
-        kcsim_warp_rejoin(warp);
-        if (!warp->mask && !kcsim_warp_choose(warp)) continue;
-        warp->slice = 0;
-        if (!comes_back(warp)) return false;
-        any = true;
-    }
-    return any;
-}
-
-/* The warps that wait for one mbarrier: which, what it still wants, and who they are. */
-static bool tell_mbarrier(kcsim_block *block, kcsim_warp *first) {
-    const struct kcsim_wait *wait = &first->wait;
-    kcsim_mbarrier *object = kcsim_mbarrier_find(wait->home, wait->at);
-    char text[176], what[100];
-    uint64_t addresses[KCSIM_LANES];
-    if (!object) return false;
-    kcsim_mbarrier_describe(object, what, sizeof what);
-    int used = snprintf(text, sizeof text, "%s; waiting for it: warps", what);
-    for (uint32_t w = 0; w < block->warp_count; w++) {
-        const kcsim_warp *warp = &block->warps[w];
-        bool same = warp->live && warp->wait.lanes && warp->wait.home == wait->home &&
-                    warp->wait.at == wait->at;
-        if (same && used < (int)sizeof text - 4)
-            used += snprintf(text + used, sizeof text - (size_t)used, " %u", w);
-    }
-    for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
-        addresses[lane] = wait->at;
-    kcsim_report report = {.kind = KCSIM_FINDING_DEADLOCK,
-                           .lanes = wait->lanes,
-                           .space = "shared",
-                           .addresses = addresses,
-                           .size = 8,
-                           .other = text};
-    kcsim_report_lanes(first, &block->launch->code->insns[wait->pc], &report);
-    if (!block->worker->fault[0])
-        snprintf(block->worker->fault, sizeof block->worker->fault,
-                 "block %u,%u,%u is stuck: %.180s", block->id[0], block->id[1], block->id[2], text);
-    return true;
-}
-
-static bool tell_mbarriers(kcsim_block *block) {
-    bool any = false;
-    for (uint32_t w = 0; w < block->warp_count; w++) {
-        kcsim_warp *warp = &block->warps[w];
-        bool told = false;
-        if (!warp->live || !warp->wait.lanes) continue;
-        for (uint32_t k = 0; k < w; k++)
-            told |= block->warps[k].live && block->warps[k].wait.lanes &&
-                    block->warps[k].wait.home == warp->wait.home &&
-                    block->warps[k].wait.at == warp->wait.at;
-        any |= told || tell_mbarrier(block, warp);
-    }
-    return any;
-}
-
-/* What one warp waits for that looks at memory in a loop, or wants registers. */
-static void tell_polling(kcsim_warp *warp) {
-    kcsim_block *block = warp->block;
-    const kcsim_insn *insn = &block->launch->code->insns[warp->pc];
-    const struct kcsim_look *look = &warp->look;
-    uint64_t addresses[KCSIM_LANES];
-    char text[120];
-    kcsim_report report = {.kind = KCSIM_FINDING_DEADLOCK, .lanes = warp->mask, .other = text};
-    if (insn->kind == KCSIM_DO_REGISTERS) {
-        report.space = "registers";
-        snprintf(text, sizeof text,
-                 "asks for %d registers a thread and holds %u; the block's warps gave back %u",
-                 (int)insn->imm, warp->quota, block->register_pool);
-    } else {
-        snprintf(text, sizeof text, "%s",
-                 look->insn ? "polls memory that nobody will change any more"
-                            : "goes round for ever: it looks at no memory, and its registers come "
-                              "back to what they were");
-        report.space = look->insn ? ptx_space_name(look->space) : "loop";
-        if (look->insn) {
-            insn = look->insn;
-            report.lanes = look->lanes;
-            report.size = look->size;
-            report.addresses = addresses;
-            for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
-                addresses[lane] = look->address;
-        }
-    }
-    kcsim_report_lanes(warp, insn, &report);
-    if (!block->worker->fault[0])
-        snprintf(block->worker->fault, sizeof block->worker->fault, "block %u,%u,%u is stuck: %s",
-                 block->id[0], block->id[1], block->id[2], text);
-}
-
-void kcsim_block_polls_forever(kcsim_block *block) {
-    block->stuck = true;
-    block->worker->faulted = true;
-    if (tell_mbarriers(block)) return;
-    for (uint32_t w = 0; w < block->warp_count; w++) {
-        kcsim_warp *warp = &block->warps[w];
-        if (warp->live && warp->mask) tell_polling(warp);
-    }
-}
-
 /* ---- the scheduler ---- */
 
 static kcsim_warp *pick(kcsim_block *block) {
@@ -505,7 +318,7 @@ static uint32_t turn_of(kcsim_block *block, uint64_t left) {
 
 kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget) {
     uint64_t end = block->steps + budget < budget ? UINT64_MAX : block->steps + budget;
-    block->interrupted = false;
+    block->interrupted = block->polls = false;
     while (block->live_threads && !block->trapped) {
         kcsim_warp *warp = pick(block);
         bool told = kcsim_mbarriers_tell(block, !warp);
@@ -518,7 +331,7 @@ kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget) {
         uint64_t changes = block->changes, before = warp->steps;
         kcsim_warp_run(warp, turn_of(block, end - block->steps));
         block->steps += warp->steps - before;
-        if (warp->slice > FAIR_SLICE && warp->mask) {
+        if (warp->slice > KCSIM_FAIR_SLICE && warp->mask) {
             kcsim_warp_rotate(warp);
             warp->slice = 0;
         }
@@ -527,8 +340,8 @@ kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget) {
         } else if (block->steps - block->quiet_since > block->patience) {
             block->quiet_since = block->steps;
             if (kcsim_mbarriers_tell(block, true)) continue;
-            if (!all_poll(block)) block->patience *= 2;
-            else if (poll_in_vain(block)) return KCSIM_PROGRESS_POLLING;
+            if (!kcsim_block_goes_round(block)) block->patience *= 2;
+            else if (kcsim_block_polls_in_vain(block)) return KCSIM_PROGRESS_POLLING;
         }
         if (block->steps >= end || block->interrupted) return KCSIM_PROGRESS_PAUSED;
     }

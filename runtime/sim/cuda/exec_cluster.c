@@ -136,11 +136,8 @@ kcsim_progress kcsim_cluster_run(kcsim_cluster *cluster, uint64_t budget) {
 void kcsim_cluster_polls_forever(kcsim_cluster *cluster) {
     for (uint32_t i = 0; i < cluster->count; i++) {
         kcsim_block *block = &cluster->blocks[i];
-        bool polls = false;
         if (!block->live_threads) continue;
-        for (uint32_t w = 0; w < block->warp_count; w++)
-            polls |= block->warps[w].live && block->warps[w].mask;
-        if (polls) kcsim_block_polls_forever(block);
+        if (block->polls) kcsim_block_polls_forever(block);
         else kcsim_block_stuck(block);
     }
 }

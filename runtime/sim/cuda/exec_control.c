@@ -392,7 +392,6 @@ static void release(kcsim_block *block, uint32_t id) {
     }
     kcsim_race_meet(block, waiting, id);
     block->worker->barriers++;
-    block->changes++;
     memset(barrier, 0, sizeof *barrier);
 }
 
