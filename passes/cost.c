@@ -447,6 +447,7 @@ int kc_cost_rank(const kc_target *target, const kc_cost_problem *p, const kc_cos
     for (int i = 0; i < 4; i++)
         depths[i] = r.search->depths[i] / kc_dtype_unit(p->elem);
     if (kc_cost_rate(target, p->unit, p->elem) == 0) return 0;
+    if (is_tensor(p) && !p->instruction) return 0; // the schedule asks for one that there is not
     for (int a = 0; (m = tried(r.search->tiles, 6, a, wish->tile[0])) != 0; a++)
         for (int b = 0; (n = tried(r.search->tiles, 6, b, wish->tile[1])) != 0; b++)
             for (int d = 0; (k = tried(depths, 4, d, wish->tile[2])) != 0; d++) {

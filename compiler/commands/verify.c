@@ -122,6 +122,7 @@ static int summarise(const input *in, const kc_verify_row *rows, int n) {
     for (int i = 0; i < n; i++)
         print_row(&rows[i]);
     printf("%d variants passed, %d failed, %d unverified\n", counts[0], counts[1], counts[2]);
+    fflush(stdout); // the lines may go to one place
     if (counts[2] && !counts[1] && wrong)
         fprintf(stderr, "kc verify: variants that could not be executed count as failures; see "
                         "--allow-unverified\n");

@@ -78,6 +78,7 @@ if "$KC" doctor --json | grep -q '"cuda-sim", "there": true' && "$KC" doctor --j
     check verify_unknown_function 1 'scale norm count class' "$KC" verify cuda.kcb nrm
     "$KC" build "$M" --target cuda:sm_80 --images ptx --strip -o stripped.kcb
     check stripped_is_unverified 1 'no IR' "$KC" verify stripped.kcb
+    true_that hint_is_last sh -c '"$1" verify stripped.kcb 2>&1 | tail -n 1 | grep -q -e ^"kc verify: .*--allow-unverified"' sh "$KC"
     check unverified_may_be_allowed 0 'unverified' "$KC" verify stripped.kcb --allow-unverified
     check verify_json 0 '' sh -c '"$1" verify cuda.kcb norm --json | "$2" -m json.tool' sh "$KC" $PY
     # kernels of one model with the IR of another: the numbers are wrong, and that must show

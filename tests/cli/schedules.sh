@@ -40,5 +40,11 @@ model elements 512 512 512 f32 '{tile: [256, 256, 8], warps: 2}'
 check "too many elements" 1 '65536 elements over 2 warps are 1024 a thread; at most 128' explain elements
 model nowhere 512 512 512 f32 '{target: "cuda:sm_8", tile: [64, 64, 16]}'
 check "a target that there is not" 1 "nowhere.yaml:10:9: error: schedule key 'target': unknown cuda architecture 'sm_8'; expected one of: sm_75, " explain nowhere
+model no_unit 512 512 512 f32 '{unit: tensor}'
+check "no instruction whatever the tile" 1 'for f32 operands with precision "ieee"; use unit: fma$' explain no_unit
+model no_unit_tile 512 512 512 f32 '{unit: tensor, tile: [64, 64, 16]}'
+check "no instruction for this tile" 1 'precision "ieee" and a tile of \[64, 64, 16\]; use unit: fma or another' explain no_unit_tile
+model far 512 512 512 f32 '{raster: "grouped:100000"}'
+check "too many rows of tiles" 1 'grouped:N with N between 1 and 99999, or hilbert' explain far
 model hilbert 512 512 512 f32 '{raster: hilbert}'
 check "hilbert" 1 "'hilbert' is not built yet; use row or grouped:N" explain hilbert
