@@ -13,6 +13,7 @@ enum {
     BARRIER_CYCLES = 100,   // that one block alone waits in a step
     START_CYCLES = 1000,    // before the first products, with the last stores
     CACHE_BYTES = 32,       // of the last cache, a cycle and multiprocessor
+    SECTOR_BYTES = 32,      // that come together
     SHARED_BYTES = 128,     // of shared memory, a cycle
     CONVERSIONS = 64,       // a cycle and multiprocessor
     SCHEDULERS = 4,         // warp instructions a cycle
@@ -31,7 +32,8 @@ enum {
     LEAST_ODD = 32,   // of extents that are a half more than a power of two
 };
 
-static const double EFFORT = 0.2, // of instructions that are hidden, too: they take power and clock
+static const double EFFORT = 0.2, // of instructions and sectors that are hidden, too: they take
+                                  // power and clock
     NOT_HIDDEN = 0.25,            // of what goes on beside what limits
     KERNEL_SECONDS = 3e-6,        // that another kernel takes at least
     WORTH_PARTS = 0.85,           // of the time of the whole
@@ -110,6 +112,11 @@ bool kc_cost_direct(const kc_target *t, const kc_op *product, int i) {
     return t->attributes.has_async_copy && !is_turned(product, i);
 }
 
+void kc_cost_set_across(kc_cost_problem *p, const kc_op *contraction) {
+    for (int i = 0; i < 2; i++)
+        p->across[i] = contraction->code == KC_OP_MATMUL && !kc_product_k_last(contraction, i);
+}
+
 kc_cost_problem kc_cost_of_product(const kc_target *t, kc_expr_pool *pool, const kc_op *product) {
     const kc_type *a = &kc_operand(product, 0)->type, *type = &kc_result(product, 0)->type;
     kc_cost_problem p = {
@@ -122,6 +129,7 @@ kc_cost_problem kc_cost_of_product(const kc_target *t, kc_expr_pool *pool, const
     p.cover[0] = power_of_two_at_least(p.m), p.cover[1] = power_of_two_at_least(p.n);
     p.cover[2] = power_of_two_at_least(p.k);
     p.direct = kc_cost_direct(t, product, 0) && kc_cost_direct(t, product, 1);
+    kc_cost_set_across(&p, product);
     kc_cost_choose_unit(t, &p, kc_attr_string(product, KC_ATTR_PRECISION, "ieee"));
     return p;
 }
@@ -191,12 +199,21 @@ static int64_t accumulators(const kc_target *t, const kc_cost_problem *p, const 
     return words(divided(c->tile[0] * c->tile[1], threads_of(t, c)), p->result);
 }
 
-// What passes through registers on its way to shared memory.
+// Elements that are turned in registers.
+static int64_t turned(const kc_cost_problem *p, const kc_cost_choice *c) {
+    bool turns = is_tensor(p) && kc_mma_run(p->elem) > 1;
+    int64_t across = (p->across[0] ? c->tile[0] : 0) + (p->across[1] ? c->tile[1] : 0);
+    return turns ? across * c->tile[2] : 0;
+}
+
+// What passes through registers on its way to shared memory. Single elements that are turned are
+// there twice, apart and joined to words.
 static int64_t staged(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
     if (p->direct) return 0;
     int64_t elements = divided((c->tile[0] + c->tile[1]) * c->tile[2], threads_of(t, c));
-    return p->vectors ? words(elements, p->elem)
-                      : larger(words(elements, p->elem), elements * 5 / 4);
+    if (p->vectors) return words(elements, p->elem);
+    int64_t apart = elements * 5 / 4 + divided(turned(p, c), threads_of(t, c));
+    return larger(words(elements, p->elem), apart);
 }
 
 // 8-bit floats that are no faster than f16 are made f16 by the assembler.
@@ -270,6 +287,21 @@ static int64_t resident(const kc_target *t, const kc_cost_plan *plan) {
 
 // ---- time ---------------------------------------------------------------------------------------
 
+// Elements of both tiles with what comes along in their sectors.
+static double brought(const kc_cost_problem *p, const kc_cost_choice *c) {
+    int64_t sector = SECTOR_BYTES / kc_dtype_unit(p->elem), sum = 0;
+    for (int i = 0; i < 2; i++) {
+        bool torn = p->across[i] && c->tile[i] < p->cover[i];
+        sum += (torn ? larger(c->tile[i], sector) : c->tile[i]) * c->tile[2];
+    }
+    return (double)sum;
+}
+
+// Of what comes, the part that is too much, in parts of what is wanted.
+static double wasted(const kc_cost_problem *p, const kc_cost_choice *c) {
+    return brought(p, c) / (double)((c->tile[0] + c->tile[1]) * c->tile[2]) - 1;
+}
+
 // Cycles of a multiprocessor for one block's step along k, by what limits it.
 static void step_cycles(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c,
                         double cycles[KC_COST_LIMITS]) {
@@ -285,7 +317,7 @@ static void step_cycles(const kc_target *t, const kc_cost_problem *p, const kc_c
     cycles[KC_COST_SHARED] = (reads + elements) * bytes / SHARED_BYTES;
     cycles[KC_COST_CONVERT] = converts ? reads / CONVERSIONS : 0;
     cycles[KC_COST_ISSUE] = instructions / (double)t->attributes.warp_size / SCHEDULERS;
-    cycles[KC_COST_CACHE] = elements * bytes / CACHE_BYTES;
+    cycles[KC_COST_CACHE] = brought(p, c) * bytes / CACHE_BYTES;
 }
 
 // Bytes that come from memory: the operands once when the last cache holds them, else what the
@@ -352,7 +384,7 @@ static void predict_time(const kc_target *t, const kc_cost_problem *p, kc_cost_p
     plan->group = down < 0.9 * along ? GROUP : 1;
     double memory = (down < along ? down : along) / ((double)t->attributes.dram_bandwidth * 1e9);
     if (memory > plan->seconds) plan->seconds = memory, plan->limit = KC_COST_MEMORY;
-    plan->score = plan->seconds * (1 + EFFORT * issued);
+    plan->score = plan->seconds * (1 + EFFORT * (issued + wasted(p, &plan->choice)));
 }
 
 // False: it does not fit.

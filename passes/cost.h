@@ -22,6 +22,7 @@ typedef struct {
     // loads are as wide as the target's; else an element each, in a register of its own
     bool vectors;
     bool direct;      // copies to shared memory pass no registers
+    bool across[2];   // memory of the factor runs along m or n: a narrow tile takes sectors in part
     const char *unit; // "fma" or "tensor"
 } kc_cost_problem;
 
@@ -59,6 +60,8 @@ int64_t kc_cost_rate(const kc_target *, const char *unit, kc_dtype elem);
 // "tensor" where the target has an instruction for these types, and sets the smallest tile; else
 // "fma".
 void kc_cost_choose_unit(const kc_target *, kc_cost_problem *, const char *precision);
+// Along what memory of the factors runs, as far as a contraction says.
+void kc_cost_set_across(kc_cost_problem *, const kc_op *contraction);
 // The problem of a matrix product, for best loads.
 kc_cost_problem kc_cost_of_product(const kc_target *, kc_expr_pool *, const kc_op *matmul);
 // The extent of a tile that holds a whole row (i = 1) or column (i = 0) of so many elements; 0:

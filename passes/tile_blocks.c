@@ -104,6 +104,7 @@ static kc_cost_problem problem_of(const kc_tiler *t, const int axes[3]) {
     if (t->reduction) p.held = held(t);
     for (int i = 0; i < 3; i++)
         p.cover[i] = axes[i] < 0 ? 1 : larger(kc_tiler_whole(t, axes[i]), 1);
+    kc_cost_set_across(&p, t->contraction);
     kc_cost_choose_unit(t->pass->target, &p, precision_of(t));
     return p;
 }
