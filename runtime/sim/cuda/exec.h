@@ -57,6 +57,7 @@ typedef struct kcsim_warp {
     bool parted;    /* interleave.c: lanes that were together are apart, by the seed */
     uint32_t ahead, ahead_turns; /* lanes that go before others meanwhile; for how long */
     uint32_t partings;           /* so far */
+    uint32_t apart; /* lanes whose last .sync instruction was without others that lived */
     kcsim_group groups[KCSIM_LANES];
     uint32_t tid[3][KCSIM_LANES];
     uint32_t id;                 /* among the warps of its cluster */
@@ -382,6 +383,8 @@ void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask);
 void kcsim_warp_leave_behind(kcsim_warp *warp, uint32_t lanes);
 /* Lanes whose mask operand names lanes that are not here stand aside; true when some can go on. */
 bool kcsim_warp_gather(kcsim_warp *warp, const kcsim_insn *insn);
+/* These lanes of `all` that meet run the instruction at `pc`: whom they name did not go elsewhere. */
+void kcsim_warp_met(kcsim_warp *warp, uint32_t pc, uint32_t lanes, uint32_t all);
 void kcsim_warp_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask);
 /* Lanes of a waiting group go on behind its instruction. */
 void kcsim_warp_release(kcsim_warp *warp, uint32_t index);

@@ -213,7 +213,7 @@ static void start_warp(kcsim_block *block, kcsim_warp *warp) {
     warp->carry = warp->carry_defined = 0;
     warp->group_count = 0;
     warp->blocked = warp->rotating = warp->parted = false;
-    warp->ahead = warp->partings = 0;
+    warp->ahead = warp->partings = warp->apart = 0;
     warp->steps = warp->slice = 0;
     warp->clock_stands = false;
     /* Without tracking everything counts as defined. */

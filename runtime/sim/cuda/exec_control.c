@@ -115,6 +115,7 @@ static void wake_gathered(kcsim_warp *warp) {
         uint32_t here = barrier ? at_barriers : group->mask;
         if (group->wanted & warp->live & ~here) continue;
         if (barrier && places > 1) check_masks(warp, group->pc, group->mask, at_barriers, wanted);
+        if (barrier) kcsim_warp_met(warp, group->pc, group->mask, at_barriers);
         if (barrier) group->pc++;
         group->state = KCSIM_GROUP_READY;
         group->wanted = 0;
@@ -484,6 +485,7 @@ void kcsim_warp_stop(kcsim_warp *warp, uint32_t mask, kcsim_group_state state, u
 void kcsim_warp_barrier(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint32_t id = barrier_number(warp, insn, mask), count = barrier_count(warp, insn, mask);
     kcsim_block *block = warp->block;
+    if (mask == warp->live) warp->apart &= ~mask;
     arrive(warp, insn, &block->barriers[id], mask, count);
     if (insn->mode == KCSIM_BARRIER_ARRIVE) {
         kcsim_race_arrive(warp, id);

@@ -42,6 +42,39 @@ static void define_team(kcsim_warp *warp, const kcsim_insn *insn, uint32_t team)
     kcsim_set_defined(warp, insn->d2, team, defined ? UINT32_MAX : 0);
 }
 
+/* Lanes that exited are not waited for, as the hardware has it. But those that ran others of these
+ * instructions meanwhile were meant to run this one:
+ *
+ *     lanes 0-15    shfl.sync ..., 0xffffffff                  names lanes 16-31
+ *     lanes 16-31   shfl.sync ..., 0xffff0000; exit            and they never come */
+static void check_exited(kcsim_warp *warp, uint32_t pc, uint32_t lanes) {
+    const kcsim_insn *insn = &warp->block->launch->code->insns[pc];
+    const uint32_t *masks = kcsim_at(warp, insn->e);
+    uint32_t gone = warp->apart & ~warp->live, bad = 0, named = 0;
+    char text[120];
+    EACH_LANE(lane, lanes) {
+        if (masks[lane] & gone) bad |= 1u << lane;
+        named |= masks[lane] & gone;
+    }
+    if (!bad) return;
+    snprintf(text, sizeof text,
+             "the mask names lanes %08" PRIx32 ", which exited: they ran other .sync instructions "
+             "than these lanes",
+             named);
+    kcsim_report report = {.kind = KCSIM_FINDING_BARRIER_DIVERGENCE,
+                           .lanes = bad,
+                           .space = "warp",
+                           .other = text};
+    kcsim_report_lanes(warp, insn, &report);
+    warp->apart &= ~named; /* told once */
+}
+
+void kcsim_warp_met(kcsim_warp *warp, uint32_t pc, uint32_t lanes, uint32_t all) {
+    if (warp->apart & ~warp->live) check_exited(warp, pc, lanes);
+    if (all == warp->live) warp->apart &= ~all;
+    else warp->apart |= all;
+}
+
 /* ---- shuffle ---- */
 
 static uint32_t source_lane(ptx_modifier mode, uint32_t lane, uint32_t b, uint32_t c,

@@ -92,6 +92,7 @@ static void do_together(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask)
     if (mask != warp->mask) kcsim_warp_leave_behind(warp, mask);
     if (!kcsim_warp_gather(warp, insn)) return;
     mask = warp->mask; /* lanes that waited here have joined */
+    kcsim_warp_met(warp, warp->pc, mask, mask);
     switch (insn->kind) {
     case KCSIM_DO_SHUFFLE: kcsim_do_shuffle(warp, insn, mask); break;
     case KCSIM_DO_VOTE: kcsim_do_vote(warp, insn, mask); break;
@@ -111,6 +112,7 @@ static void do_matrix(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     if (!guarded) mask = warp->mask;
     if (mask != UINT32_MAX)
         kcsim_report_divergence(warp, warp->pc, mask, "all lanes of the warp execute this at once");
+    else warp->apart = 0;
     if (insn->round) kcsim_round(insn->round); /* f64 */
     switch (insn->kind) {
     case KCSIM_DO_LOAD_MATRIX: kcsim_do_load_matrix(warp, insn, mask); break;

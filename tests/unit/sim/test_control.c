@@ -234,6 +234,29 @@ static void order_of_warps(machine_test *test, uint32_t order[8]) {
         memcpy(&order[warp], kcsim_mem_host(test->machine, test->out + (uint64_t)warp * 256, 4), 4);
 }
 
+/* The hardware does not wait for lanes that exited, and kernels rely on it: whose lanes left early, or behind what all ran,
+ * or what their own half did. Those that were at such an instruction last, without those who wait, are missed. */
+#define TO_HALVES "and.b32 %r1, %r0, 31;\nsetp.gt.u32 %p0, %r1, 15;\n"
+#define ALL_SHUFFLE "shfl.sync.bfly.b32 %r3, %r1, 8, 31, 0xffffffff;\n"
+
+static void test_exited_lanes(void **state) {
+    static const char missed[] = "exited: they ran other .sync instructions";
+    (void)state;
+    machine_expect(PTX_KERNEL(TO_HALVES "@%p0 bra end;\n" ALL_SHUFFLE "bar.warp.sync -1;\nend:"), 2, 96, 0, NULL, NULL);
+    machine_expect(PTX_KERNEL(TO_HALVES ALL_SHUFFLE "@%p0 exit;\n" ALL_SHUFFLE "bar.warp.sync -1;"), 2, 96, 0, NULL, NULL);
+    machine_expect(PTX_KERNEL(TO_HALVES "selp.b32 %r2, 0xffff0000, 0xffff, %p0;\n"
+                              "shfl.sync.bfly.b32 %r3, %r1, 8, 31, %r2;\n@%p0 exit;\nvote.sync.any.pred %p1, %p0, -1;"),
+                   2, 96, 0, NULL, NULL);
+    machine_expect(PTX_KERNEL(TO_HALVES "@!%p0 bra low;\nbar.warp.sync 0xffff0000;\nbar.warp.sync -1;\nexit;\n"
+                              "low: bar.warp.sync -1;\nbar.warp.sync -1;"),
+                   2, 96, 0, NULL, NULL);
+    machine_expect(PTX_KERNEL(TO_HALVES "@!%p0 bra low;\nbar.warp.sync 0xffff0000;\nexit;\nlow: bar.warp.sync -1;"),
+                   2, 96, 0, "barrier_divergence", missed);
+    machine_expect(PTX_KERNEL(TO_HALVES "@%p0 bra high;\n" ALL_SHUFFLE "exit;\n"
+                              "high: vote.sync.any.pred %p1, %p0, 0xffff0000;"),
+                   2, 96, 0, "barrier_divergence", missed);
+}
+
 static void test_seed(void **state) {
     static const char ptx[] = PTX_KERNEL("atom.global.add.u32 %r1, [%d1], 1;\nst.global.b32 [%d2], %r1;");
     uint32_t first[8], second[8], again[8];
@@ -258,7 +281,8 @@ int main(void) {
         cmocka_unit_test(test_packed_predicates),
         cmocka_unit_test(test_votes),           cmocka_unit_test(test_block_sum),
         cmocka_unit_test(test_named_barriers),  cmocka_unit_test(test_barrier_reduction),
-        cmocka_unit_test(test_blocks_wait_for_blocks), cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_blocks_wait_for_blocks), cmocka_unit_test(test_exited_lanes),
+        cmocka_unit_test(test_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

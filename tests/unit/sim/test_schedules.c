@@ -186,6 +186,23 @@ static void test_nobody_goes_back(void **state) {
     }
 }
 
+/* The first block looks at a word together, at a barrier. The other goes through barriers for long and changes nothing, then
+ * ends that wait, or does not. */
+#define LOOK_TOGETHER(end)                                                                                 \
+    PTX_KERNEL("setp.ne.u32 %p0, %r0, 0;\nmov.u32 %r7, %ctaid.x;\nsetp.ne.u32 %p1, %r7, 0;\nmov.u32 %r1, 0;\n" \
+               "mov.u32 %r2, 9000;\n@%p1 bra work;\n"                                                      \
+               "look: @!%p0 ld.acquire.gpu.global.u32 %r1, [%d1];\nsetp.ne.u32 %p2, %r1, 0;\n"             \
+               "barrier.red.or.pred %p3, 0, %p2;\n@!%p3 bra look;\nbra end;\n"                             \
+               "work: sub.u32 %r2, %r2, 1;\nbar.sync 0;\nsetp.ne.u32 %p2, %r2, 0;\n@%p2 bra work;\n" end "end:")
+
+static void test_blocks_look_together(void **state) {
+    (void)state;
+    machine_expect(LOOK_TOGETHER("@!%p0 st.release.gpu.global.u32 [%d1], 1;\n"), 2, 64, 0, NULL, NULL);
+    machine_expect(LOOK_TOGETHER("@!%p0 st.release.gpu.global.u32 [%d1], 1;\n"), 2, 96, 2, NULL, NULL);
+    machine_expect(LOOK_TOGETHER(""), 2, 64, 0, "deadlock", "polls memory");
+    machine_expect(LOOK_TOGETHER(""), 2, 96, 2, "deadlock", "polls memory");
+}
+
 /* Four blocks, two a cluster, meet six times by a counter at which their first threads look: what one cluster adds sets the
  * other free, whichever of its blocks was found polling, and how often. */
 static void test_clusters_meet(void **state) {
@@ -214,6 +231,7 @@ int main(void) {
         cmocka_unit_test(test_lanes_meet),
         cmocka_unit_test(test_lanes_wait),
         cmocka_unit_test(test_nobody_goes_back),
+        cmocka_unit_test(test_blocks_look_together),
         cmocka_unit_test(test_clusters_meet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
