@@ -242,7 +242,7 @@ static void add_row(kcsim_text *text, const kcsim_line *line) {
 static void add_table(kcsim_text *text, const kcsim_kernel_counts *kernel,
                       const kcsim_finding_set *findings) {
     uint64_t all = 0, shown = 0;
-    char sentence[512];
+    char sentence[704];
     for (size_t i = 0; i < kernel->line_count; i++)
         all += kernel->lines[i].executions;
     kcsim_text_add(text, "\n%s: %" PRIu64 " launches, %" PRIu64 " warp instructions\n",

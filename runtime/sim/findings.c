@@ -135,6 +135,8 @@ void kcsim_finding_json(kcsim_text *text, const kcsim_finding *finding) {
 }
 
 void kcsim_finding_sentence(const kcsim_finding *finding, char *out, size_t size) {
+    char quote[KCSIM_FINDING_QUOTE];
+    kcsim_text_fit(quote, sizeof quote, finding->instruction ? finding->instruction : "?");
     int used = snprintf(out, size, "%s in kernel %s", kcsim_finding_kind_name(finding->kind),
                         finding->kernel ? finding->kernel : "?");
     bool called = finding->function && compare_text(finding->function, finding->kernel) != 0;
@@ -142,10 +144,9 @@ void kcsim_finding_sentence(const kcsim_finding *finding, char *out, size_t size
         used += snprintf(out + used, size - (size_t)used, ", function %s", finding->function);
     if (finding->kind != KCSIM_FINDING_LAUNCH_LIMIT && used > 0 && (size_t)used < size)
         used += snprintf(out + used, size - (size_t)used,
-                         ", line %u (%s), block %u,%u,%u thread %u,%u,%u", finding->line,
-                         finding->instruction ? finding->instruction : "?", finding->block[0],
-                         finding->block[1], finding->block[2], finding->thread[0],
-                         finding->thread[1], finding->thread[2]);
+                         ", line %u (%s), block %u,%u,%u thread %u,%u,%u", finding->line, quote,
+                         finding->block[0], finding->block[1], finding->block[2],
+                         finding->thread[0], finding->thread[1], finding->thread[2]);
     if (finding->other[0] && used > 0 && (size_t)used < size)
         snprintf(out + used, size - (size_t)used, ": %s", finding->other);
 }

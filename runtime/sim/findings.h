@@ -32,6 +32,10 @@ typedef enum kcsim_finding_kind {
         KCSIM_FINDING_KIND_COUNT
 } kcsim_finding_kind;
 
+/* Bytes of the longest sentence, and of an instruction that is quoted in one. */
+#define KCSIM_FINDING_TEXT 352
+#define KCSIM_FINDING_QUOTE 128
+
 typedef struct kcsim_finding {
     kcsim_finding_kind kind;
     const char *kernel, *instruction,
@@ -43,7 +47,7 @@ typedef struct kcsim_finding {
     uint64_t address;
     uint32_t size;
     uint64_t count;
-    char other[224]; /* a sentence: what was expected, who else was there */
+    char other[KCSIM_FINDING_TEXT]; /* a sentence: what was expected, who else was there */
 } kcsim_finding;
 
 typedef struct kcsim_finding_set {

@@ -12,6 +12,8 @@
 #include "runtime/sim/machine.h"
 #include "runtime/sim/memory.h"
 
+#define KCSIM_FAULT_TEXT 704 /* bytes of what ended a launch: a finding and where it was */
+
 struct kcsim_machine {
     const kcsim_arch *arch;
     kcsim_options options;
@@ -29,7 +31,7 @@ struct kcsim_machine {
     uint64_t code_next; /* addresses that functions have so far */
     kcsim_output output;
     void *output_context;
-    char fault[512];
+    char fault[KCSIM_FAULT_TEXT];
 };
 
 /* Frees every module still loaded. The vendor's half provides it. */

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,4 +73,27 @@ char *kcsim_text_take(kcsim_text *text) {
     }
     *text = (kcsim_text){0};
     return data;
+}
+
+void kcsim_text_fit(char *out, size_t size, const char *text) {
+    size_t length = strlen(text), room = size - 4, end = room;
+    if (length < size) {
+        memcpy(out, text, length + 1);
+        return;
+    }
+    while (end > room / 2 && !strchr(" ,;", text[end - 1]))
+        end--;
+    if (end == room / 2) end = room;
+    while (text[end - 1] == ' ')
+        end--;
+    memcpy(out, text, end);
+    memcpy(out + end, "...", 4);
+}
+
+void kcsim_text_list(char *list, size_t size, const char *comma, const char *item) {
+    static const char more[] = "...";
+    size_t used = strlen(list), between = strlen(comma);
+    if (used >= 3 && strcmp(list + used - 3, more) == 0) return;
+    bool fits = used + between + strlen(item) + between + sizeof more <= size;
+    snprintf(list + used, size - used, "%s%s", used ? comma : "", fits ? item : more);
 }

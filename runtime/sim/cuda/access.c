@@ -358,7 +358,7 @@ void kcsim_access_note_conflicts(const kcsim_access *access) {
 static uint32_t lanes_apart(kcsim_access *access) {
     const kcsim_block *home = access->home;
     uint32_t warps = home->warp_count;
-    char text[224];
+    char text[KCSIM_FINDING_TEXT];
     kcsim_racer other = {.place = UINT32_MAX};
     uint32_t bad = kcsim_traces_access(home->traces, access->warp, access->address, access->mask,
                                        access->size, access->kind, &other);
@@ -383,7 +383,7 @@ static uint32_t racing_lanes(kcsim_access *access) {
     kcsim_race *race = access->home->race;
     ptx_modifier semantics = ptx_has(access->insn->source, PTX_GROUP_SEMANTICS);
     bool strong = semantics != PTX_M_NONE && semantics != PTX_M_WEAK;
-    char text[224];
+    char text[KCSIM_FINDING_TEXT];
     if (!race || (strong && access->kind != KCSIM_ACCESS_ATOMIC)) return 0;
     kcsim_racer first = {.warp = 0};
     uint32_t bad = kcsim_race_lanes(race, access, &first);

@@ -52,9 +52,10 @@ static bool has_waited(kcsim_warp *warp) {
 }
 
 static void tell(kcsim_access *access, uint32_t lanes, const kcsim_trace *trace) {
-    char text[176];
-    snprintf(text, sizeof text, "%.60s (line %u), launched before, %s it, and %s", trace->kernel,
-             trace->line, trace->wrote ? "writes" : "reads",
+    char text[KCSIM_FINDING_TEXT], kernel[KCSIM_FINDING_QUOTE];
+    kcsim_text_fit(kernel, sizeof kernel, trace->kernel);
+    snprintf(text, sizeof text, "%s (line %u), launched before, %s it, and %s", kernel, trace->line,
+             trace->wrote ? "writes" : "reads",
              trace->behind ? "no griddepcontrol.wait of the launch between waits for that"
                            : "no griddepcontrol.wait lies between");
     kcsim_access_report(access, KCSIM_FINDING_RACE, lanes, text);

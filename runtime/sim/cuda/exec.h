@@ -213,7 +213,7 @@ typedef struct kcsim_worker {
     kcsim_text printed, complained; /* standard output and error */
     bool faulted; /* something ended a block early */
     bool failed;  /* out of host memory */
-    char fault[400];
+    char fault[KCSIM_FAULT_TEXT];
 } kcsim_worker;
 
 /* What the instruction that the warp is at costs. */

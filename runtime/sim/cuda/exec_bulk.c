@@ -88,7 +88,7 @@ static void count_row(transfer *move, uint64_t address, uint64_t size) {
 static void check_row(transfer *move, uint64_t into, uint64_t address, uint64_t size) {
     const kcsim_worker *worker = move->warp->block->worker;
     kcsim_party party;
-    char text[224];
+    char text[KCSIM_FINDING_TEXT];
     (void)into;
     if (!kcsim_global_race_unfenced(move->warp, address, size, &party)) return;
     kcsim_describe_party(worker->launch, &party, "stores here",
@@ -423,7 +423,7 @@ static void check_map(const transfer *move, const kcsim_access *access) {
     const kcsim_worker *worker = move->warp->block->worker;
     uint64_t address = access->address[move->lane], version = 0;
     kcsim_party party;
-    char text[224];
+    char text[KCSIM_FINDING_TEXT];
     if (worker->launch->conflicts) kcsim_access_note_conflicts(access);
     if (!worker->global_race) return;
     if (!kcsim_global_race_version(move->warp, address, KCSIM_TENSOR_MAP_BYTES, &version, &party)) {

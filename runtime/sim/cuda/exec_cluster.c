@@ -351,7 +351,7 @@ bool kcsim_warp_registers(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mas
     kcsim_block *block = warp->block;
     uint32_t wanted = (uint32_t)insn->imm, have = warp->quota;
     kcsim_report report = {.kind = KCSIM_FINDING_LAUNCH_LIMIT, .lanes = mask, .space = "registers"};
-    char text[120];
+    char text[144];
     if (mask != warp->live)
         kcsim_report_divergence(warp, warp->pc, mask,
                                 "setmaxnreg is .aligned: all lanes of a warp run it together");

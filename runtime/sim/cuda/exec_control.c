@@ -530,24 +530,21 @@ void kcsim_warp_endless(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask)
                  warp->index, text);
 }
 
-static int describe(char *text, size_t size, const char *comma, const kcsim_warp *warp,
-                    const kcsim_group *group) {
+static void describe(char *text, size_t size, const kcsim_warp *warp, const kcsim_group *group) {
     uint32_t line = warp->block->launch->code->insns[group->pc].line;
     if (group->state == KCSIM_GROUP_AT_BARRIER)
-        return snprintf(text, size, "%swarp %u lanes %08" PRIx32 " wait at barrier %u, line %u",
-                        comma, warp->index, group->mask, group->barrier, line);
-    if (group->state == KCSIM_GROUP_AT_CLUSTER)
-        return snprintf(text, size,
-                        "%swarp %u lanes %08" PRIx32 " wait at the cluster's barrier, line %u",
-                        comma, warp->index, group->mask, line);
-    return snprintf(text, size,
-                    "%swarp %u lanes %08" PRIx32 " wait for lanes %08" PRIx32 ", line %u", comma,
-                    warp->index, group->mask, group->wanted & warp->live & ~group->mask, line);
+        snprintf(text, size, "warp %u lanes %08" PRIx32 " wait at barrier %u, line %u", warp->index,
+                 group->mask, group->barrier, line);
+    else if (group->state == KCSIM_GROUP_AT_CLUSTER)
+        snprintf(text, size, "warp %u lanes %08" PRIx32 " wait at the cluster's barrier, line %u",
+                 warp->index, group->mask, line);
+    else
+        snprintf(text, size, "warp %u lanes %08" PRIx32 " wait for lanes %08" PRIx32 ", line %u",
+                 warp->index, group->mask, group->wanted & warp->live & ~group->mask, line);
 }
 
 void kcsim_block_stuck(kcsim_block *block) {
-    char text[170] = "";
-    size_t used = 0;
+    char text[KCSIM_FINDING_TEXT] = "", item[112];
     kcsim_warp *first = NULL;
     bool divided = false;
     for (uint32_t w = 0; w < block->warp_count; w++) {
@@ -555,10 +552,8 @@ void kcsim_block_stuck(kcsim_block *block) {
         divided |= warp->group_count > 1;
         for (uint32_t i = 0; i < warp->group_count; i++) {
             if (!first) first = warp;
-            if (used >= sizeof text - 1) continue;
-            int more = describe(text + used, sizeof text - used, used ? "; " : "", warp,
-                                &warp->groups[i]);
-            used += more > 0 ? (size_t)more : 0;
+            describe(item, sizeof item, warp, &warp->groups[i]);
+            kcsim_text_list(text, sizeof text, "; ", item);
         }
     }
     block->stuck = true;
@@ -571,6 +566,6 @@ void kcsim_block_stuck(kcsim_block *block) {
                            .space = "barrier",
                            .other = text};
     kcsim_report_lanes(first, &block->launch->code->insns[group->pc], &report);
-    snprintf(block->worker->fault, sizeof block->worker->fault, "block %u,%u,%u is stuck: %.180s",
+    snprintf(block->worker->fault, sizeof block->worker->fault, "block %u,%u,%u is stuck: %s",
              block->id[0], block->id[1], block->id[2], text);
 }

@@ -203,17 +203,17 @@ bool kcsim_block_polls_in_vain(kcsim_block *block) {
 static bool tell_mbarrier(kcsim_block *block, kcsim_warp *first) {
     const struct kcsim_wait *wait = &first->wait;
     kcsim_mbarrier *object = kcsim_mbarrier_find(wait->home, wait->at);
-    char text[176], what[100];
+    char text[KCSIM_FINDING_TEXT], what[KCSIM_MBARRIER_TEXT], number[12];
     uint64_t addresses[KCSIM_LANES];
     if (!object) return false;
     kcsim_mbarrier_describe(object, what, sizeof what);
-    int used = snprintf(text, sizeof text, "%s; waiting for it: warps", what);
+    snprintf(text, sizeof text, "%s; waiting for it: warps", what);
     for (uint32_t w = 0; w < block->warp_count; w++) {
         const kcsim_warp *warp = &block->warps[w];
         bool same = warp->live && warp->wait.lanes && warp->wait.home == wait->home &&
                     warp->wait.at == wait->at;
-        if (same && used < (int)sizeof text - 4)
-            used += snprintf(text + used, sizeof text - (size_t)used, " %u", w);
+        snprintf(number, sizeof number, "%u", w);
+        if (same) kcsim_text_list(text, sizeof text, " ", number);
     }
     for (uint32_t lane = 0; lane < KCSIM_LANES; lane++)
         addresses[lane] = wait->at;
@@ -226,7 +226,7 @@ static bool tell_mbarrier(kcsim_block *block, kcsim_warp *first) {
     kcsim_report_lanes(first, &block->launch->code->insns[wait->pc], &report);
     if (!block->worker->fault[0])
         snprintf(block->worker->fault, sizeof block->worker->fault,
-                 "block %u,%u,%u is stuck: %.180s", block->id[0], block->id[1], block->id[2], text);
+                 "block %u,%u,%u is stuck: %s", block->id[0], block->id[1], block->id[2], text);
     return true;
 }
 

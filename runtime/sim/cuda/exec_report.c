@@ -24,7 +24,7 @@ void kcsim_report_lanes(kcsim_warp *warp, const kcsim_insn *insn, const kcsim_re
     for (int i = 0; i < 3; i++)
         finding.thread[i] = warp->tid[i][lane];
     finding.order = block->linear * 1024 + warp->index * 32 + lane;
-    if (report->other) snprintf(finding.other, sizeof finding.other, "%s", report->other);
+    if (report->other) kcsim_text_fit(finding.other, sizeof finding.other, report->other);
     kcsim_finding_add(&block->worker->findings, &finding);
 }
 
@@ -54,10 +54,11 @@ kcsim_party kcsim_party_of(const kcsim_grid *grid, uint32_t key, uint32_t lane, 
 
 void kcsim_describe_party(const kcsim_grid *grid, const kcsim_party *party, const char *what,
                           const char *end, char *text, size_t size) {
-    char at[80] = "";
+    char at[KCSIM_FINDING_QUOTE + 32] = "", quote[KCSIM_FINDING_QUOTE];
     if (party->place != UINT32_MAX) {
         const kcsim_insn *insn = &grid->code->insns[party->place];
-        snprintf(at, sizeof at, " at line %u (%.52s)", insn->line, insn->source->text);
+        kcsim_text_fit(quote, sizeof quote, insn->source->text);
+        snprintf(at, sizeof at, " at line %u (%s)", insn->line, quote);
     }
     snprintf(text, size, "thread %u,%u,%u of block %u,%u,%u %s%s, %s", party->thread[0],
              party->thread[1], party->thread[2], party->block[0], party->block[1], party->block[2],

@@ -42,11 +42,13 @@ static void stop(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask, const 
     block->trapped = true;
     block->worker->faulted = true;
     if (block->worker->fault[0]) return;
+    char kernel[KCSIM_FINDING_QUOTE], quote[KCSIM_FINDING_QUOTE];
+    kcsim_text_fit(kernel, sizeof kernel, block->launch->function->name);
+    kcsim_text_fit(quote, sizeof quote, insn->source->text);
     snprintf(block->worker->fault, sizeof block->worker->fault,
-             "%s in kernel %.60s, line %u (%.60s), block %u,%u,%u thread %u,%u,%u%s%.100s", word,
-             block->launch->function->name, insn->line, insn->source->text, block->id[0],
-             block->id[1], block->id[2], warp->tid[0][lane], warp->tid[1][lane], warp->tid[2][lane],
-             text[0] ? ": " : "", text);
+             "%s in kernel %s, line %u (%s), block %u,%u,%u thread %u,%u,%u%s%s", word, kernel,
+             insn->line, quote, block->id[0], block->id[1], block->id[2], warp->tid[0][lane],
+             warp->tid[1][lane], warp->tid[2][lane], text[0] ? ": " : "", text);
 }
 
 static const char *trap_reason(const kcsim_insn *insn) {
@@ -258,10 +260,12 @@ static void report_assertion(const caller *who) {
     const kcsim_block *block = warp->block;
     char *message = string_at(who, argument(who, 0, 8)),
          *file = string_at(who, argument(who, 1, 8));
-    char *function = string_at(who, argument(who, 3, 8)), text[176];
+    char *function = string_at(who, argument(who, 3, 8));
+    char text[KCSIM_FINDING_TEXT], said[140], in[140];
     unsigned line = (unsigned)argument(who, 2, 4);
-    snprintf(text, sizeof text, "`%.100s` failed at %.60s:%u", message ? message : "?",
-             file ? file : "?", line);
+    kcsim_text_fit(said, sizeof said, message ? message : "?");
+    kcsim_text_fit(in, sizeof in, file ? file : "?");
+    snprintf(text, sizeof text, "`%s` failed at %s:%u", said, in, line);
     stop(who->warp, who->insn, 1u << who->lane, "assert", text);
     kcsim_text_add(&block->worker->complained,
                    "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",

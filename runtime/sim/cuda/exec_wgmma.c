@@ -152,7 +152,7 @@ static const uint8_t *piece_at(const matrix *at, uint32_t number) {
 
 static void close_matrix(const matrix *at) {
     uint64_t addresses[KCSIM_LANES];
-    char text[224];
+    char text[KCSIM_FINDING_TEXT];
     kcsim_report report = {
         .lanes = at->mask, .space = "shared", .size = 16, .addresses = addresses, .other = text};
     bool racing = at->racing && at->warp->block->launch->check_race;

@@ -195,7 +195,10 @@ const char *kcsim_mbarrier_increase(kcsim_block *home, kcsim_mbarrier *object) {
 }
 
 void kcsim_mbarrier_describe(const kcsim_mbarrier *object, char *text, size_t size) {
+    bool over = object->bytes < 0;
     snprintf(text, size,
-             "mbarrier 0x%" PRIx64 " in phase %u wants %u of %u arrivals and %" PRId64 " bytes",
-             object->at, object->phase, object->pending, object->expected, object->bytes);
+             "mbarrier 0x%" PRIx64 " in phase %u wants %u of %u arrivals%s%" PRId64 " bytes%s",
+             object->at, object->phase, object->pending, object->expected, over ? ", and " : " and ",
+             over ? -object->bytes : object->bytes,
+             over ? " more have come than were expected" : "");
 }

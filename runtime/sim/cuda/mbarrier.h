@@ -61,7 +61,8 @@ static inline uint64_t kcsim_mbarrier_state(const kcsim_mbarrier *object) {
     return (uint64_t)object->phase << 32 | 1u << 31 | object->pending;
 }
 
-/* What an object waits for, as text. */
+/* What an object waits for, as text of at most KCSIM_MBARRIER_TEXT bytes. */
+#define KCSIM_MBARRIER_TEXT 144
 void kcsim_mbarrier_describe(const kcsim_mbarrier *object, char *text, size_t size);
 
 #endif

@@ -175,7 +175,7 @@ static void tell(kcsim_access *access, uint32_t lanes, const mark *now, const ma
                  bool fixed) {
     const kcsim_grid *launch = access->warp->block->launch;
     kcsim_party party = party_of(launch, other);
-    char text[224];
+    char text[KCSIM_FINDING_TEXT];
     bool own = other->key == kcsim_warp_key(access->warp);
     const char *what = other->reads ? "reads this" : "stores here too";
     const char *why = own ? "and no bar.warp.sync lies between" : "and nothing orders the two";

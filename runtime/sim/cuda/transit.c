@@ -381,7 +381,7 @@ static void tell(kcsim_access *access, uint32_t lanes, const walk *found) {
     const trip *past = found->met;
     kcsim_party party =
         kcsim_party_of(launch, past->key, (uint32_t)__builtin_ctz(past->lanes), past->place);
-    char text[224], end[96];
+    char text[KCSIM_FINDING_TEXT], end[96];
     if (past->lands)
         snprintf(end, sizeof end,
                  "and nobody that is known of here has waited for mbarrier 0x%" PRIx64, past->at);

@@ -294,10 +294,32 @@ static void test_table(void **state) {
     kcsim_counters_clear(&counters);
 }
 
+/* Texts that are too long end at a word, lists after an item, with "...". */
+static void test_fitting(void **state) {
+    char text[24], list[24] = "";
+    (void)state;
+    kcsim_text_fit(text, sizeof text, "exactly twenty-three !!");
+    assert_string_equal(text, "exactly twenty-three !!");
+    kcsim_text_fit(text, sizeof text, "one more than the twenty");
+    assert_string_equal(text, "one more than the...");
+    kcsim_text_fit(text, sizeof text, "mma.sync {%r1,%r2,%r3,%r4}");
+    assert_string_equal(text, "mma.sync {%r1,%r2,...");
+    kcsim_text_fit(text, sizeof text, "cp.reduce.async.bulk.tensor.2d");
+    assert_string_equal(text, "cp.reduce.async.bulk...");
+    for (int i = 0; i < 9; i++) kcsim_text_list(list, sizeof list, "; ", "warp 7");
+    assert_string_equal(list, "warp 7; warp 7; ...");
+    for (size_t size = 8; size < 24; size++) {
+        memset(list, 0, sizeof list);
+        for (int i = 0; i < 9; i++) kcsim_text_list(list, size, ", ", "12");
+        assert_true(strlen(list) < size);
+        assert_string_equal(list + strlen(list) - 3, "...");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_global), cmocka_unit_test(test_shared),  cmocka_unit_test(test_copies), cmocka_unit_test(test_tensor),
-        cmocka_unit_test(test_classes), cmocka_unit_test(test_sums), cmocka_unit_test(test_table),
+        cmocka_unit_test(test_classes), cmocka_unit_test(test_sums), cmocka_unit_test(test_table), cmocka_unit_test(test_fitting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,7 +137,7 @@ static void fields_text(const run *ran, const kcsim_finding *found, char *text, 
 }
 
 static void check_finding(const run *ran, const zoo_case *tested, const kcsim_finding *found) {
-    char fields[200], other[240];
+    char fields[200], other[KCSIM_FINDING_TEXT];
     fields_text(ran, found, fields, sizeof fields);
     other_text(ran, found->other, other, sizeof other);
     for (size_t i = 0; i < tested->expected_count; i++) {
@@ -448,7 +448,7 @@ static void update_file(const char *name) {
         if (!heads && strlen(seen.body) == before) continue;
         unsigned place = heads ? zoo_entry_line(&seen) : zoo_body_line(&seen) - 1;
         for (size_t i = 0; i < ran.machine->findings.count; i++) {
-            char fields[200], other[240];
+            char fields[200], other[KCSIM_FINDING_TEXT];
             if (ran.machine->findings.items[i].line != place) continue;
             fields_text(&ran, &ran.machine->findings.items[i], fields, sizeof fields);
             other_text(&ran, ran.machine->findings.items[i].other, other, sizeof other);

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 
+#include "runtime/sim/findings.h"
 #include "tests/unit/sim/machine_test.h"
 
 #define ZOO_BUFFER 65536u
@@ -23,7 +24,7 @@
 typedef struct zoo_finding {
     unsigned line; /* of the broken kernel's PTX */
     char instruction[200];
-    char fields[200], other[240];
+    char fields[200], other[KCSIM_FINDING_TEXT];
     bool sometimes; /* only its kind and line are fixed, and only under other seeds */
     unsigned file_line;
 } zoo_finding;
@@ -103,7 +104,7 @@ static inline void zoo_expect(zoo_case *read, const char *text, unsigned file_li
     zoo_form *form = &read->broken;
     if (strncmp(text, "~   ", 4) == 0) {
         assert_true(read->expected_count > 0);
-        snprintf(read->expected[read->expected_count - 1].other, sizeof read->expected[0].other, "%.230s", text + 4);
+        snprintf(read->expected[read->expected_count - 1].other, sizeof read->expected[0].other, "%.351s", text + 4);
         return;
     }
     assert_true(read->expected_count < ZOO_EXPECTED);
