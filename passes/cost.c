@@ -21,6 +21,8 @@ enum {
     OTHER_REGISTERS = 16,   // addresses, counters
     LOAD_REGISTERS = 8,     // those of loads that pass registers
     EMULATED = 3,           // times the registers of fragments
+    PARTS = 2,              // that an operand is taken in, and
+    PRODUCTS = 3,           // those of them that are made
     SPARE_REGISTERS = 8,    // that an estimate may be wrong by
     GRANULE = 8,            // in which registers are given out
     GROUP = 8,              // rows of tiles
@@ -82,7 +84,7 @@ kc_cost_choice kc_cost_wish(const kc_op *op, const kc_cost_problem *p) {
 }
 
 void kc_cost_choose_unit(const kc_target *t, kc_cost_problem *p, const char *precision) {
-    p->unit = "fma", p->instruction = NULL;
+    p->unit = "fma", p->instruction = NULL, p->parted = false;
     for (int i = 0; i < 3; i++)
         p->least[i] = 1;
     for (int64_t depth = 1; depth <= KC_MMA_MOST_DEPTH; depth *= 2) {
@@ -91,6 +93,7 @@ void kc_cost_choose_unit(const kc_target *t, kc_cost_problem *p, const char *pre
         p->unit = "tensor";
         p->least[0] = row->m, p->least[1] = row->n, p->least[2] = row->k;
         p->instruction = kc_mma_find(t, p->elem, p->result, precision, KC_MMA_MOST_DEPTH);
+        p->parted = row->note[0] && strcmp(precision, "high") == 0;
         return;
     }
 }
@@ -244,6 +247,7 @@ static int64_t registers_of(const kc_target *t, const kc_cost_problem *p, const 
             fetches = smaller(larger(c->tile[2] / steps, 1), 2);
     int64_t held = fetches * (int64_t)(fetched(t, p, c) * (double)(steps * bytes) / 4);
     if (is_emulated(t, p)) held *= EMULATED;
+    if (p->parted) held *= PARTS;
     int64_t results = (1 + p->held) * accumulators(t, p, c);
     return results + held + staged(t, p, c) + moving(t, p, c) + OTHER_REGISTERS;
 }
@@ -307,7 +311,7 @@ static void step_cycles(const kc_target *t, const kc_cost_problem *p, const kc_c
                         double cycles[KC_COST_LIMITS]) {
     double depth = (double)c->tile[2], bytes = kc_dtype_unit(p->elem),
            elements = (double)(c->tile[0] + c->tile[1]) * depth,
-           products = (double)(c->tile[0] * c->tile[1]) * depth,
+           products = (double)(c->tile[0] * c->tile[1]) * depth * (p->parted ? PRODUCTS : 1),
            reads = (double)threads_of(t, c) * fetched(t, p, c) * depth;
     bool converts = !is_tensor(p) && kc_dtype_is_float(p->elem) && bytes < 4;
     double instructions = reads * bytes / FETCH_BYTES + 6 * elements * bytes / FETCH_BYTES +

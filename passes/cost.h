@@ -22,6 +22,7 @@ typedef struct {
     // loads are as wide as the target's; else an element each, in a register of its own
     bool vectors;
     bool direct;      // copies to shared memory pass no registers
+    bool parted;      // tensor cores that drop bits take operands in two parts
     bool across[2];   // memory of the factor runs along m or n: a narrow tile takes sectors in part
     const char *unit; // "fma" or "tensor"
 } kc_cost_problem;
