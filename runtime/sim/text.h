@@ -21,8 +21,8 @@ char *kcsim_text_take(kcsim_text *text);
 
 /* In a buffer of `size` bytes, at least 8: `text`, or its beginning up to a word's end and "...". */
 void kcsim_text_fit(char *out, size_t size, const char *text);
-/* One more item at the end of a list in a buffer of `size` bytes, or "..." where that does not fit;
- * nothing behind that. */
+/* One more item at the end of a list in a buffer of `size` bytes, or "..." where that does not
+ * fit; nothing behind that. */
 void kcsim_text_list(char *list, size_t size, const char *comma, const char *item);
 
 #endif

@@ -198,7 +198,7 @@ void kcsim_mbarrier_describe(const kcsim_mbarrier *object, char *text, size_t si
     bool over = object->bytes < 0;
     snprintf(text, size,
              "mbarrier 0x%" PRIx64 " in phase %u wants %u of %u arrivals%s%" PRId64 " bytes%s",
-             object->at, object->phase, object->pending, object->expected, over ? ", and " : " and ",
-             over ? -object->bytes : object->bytes,
+             object->at, object->phase, object->pending, object->expected,
+             over ? ", and " : " and ", over ? -object->bytes : object->bytes,
              over ? " more have come than were expected" : "");
 }
