@@ -53,9 +53,14 @@ void kcsim_early_access(kcsim_access *access);
 uint32_t kcsim_race_lanes(kcsim_race *race, const kcsim_access *access, kcsim_racer *other);
 /* A strong access to shared memory releases or acquires. Only for blocks that have flags. */
 void kcsim_flags_pass(kcsim_access *access); /* flags.c */
-/* Remembers what the warp looked at, in case it waits. */
+/* Remembers what the warp looked at, in case it waits. While it is watched for that, global memory
+ * counts more than shared memory, by which others hear of it. */
 static inline void kcsim_access_look(const kcsim_access *access) {
+    const kcsim_warp *warp = access->warp;
     if (!access->mask) return;
+    if (warp->clock_stands && warp->look.insn && warp->look.space == PTX_SPACE_GLOBAL &&
+        access->space != PTX_SPACE_GLOBAL)
+        return;
     access->warp->look =
         (struct kcsim_look){.insn = access->insn,
                             .address = access->address[__builtin_ctz(access->mask)],

@@ -153,6 +153,7 @@ typedef struct kcsim_block {
     bool stuck, trapped;
     bool interrupted;            /* its turn ends */
     uint64_t changes;            /* of memory and lanes: what could end somebody's wait */
+    uint64_t quiet;              /* changes as this turn began: stores look whether they change any */
     uint64_t steps, quiet_since; /* instructions; and when the last change was */
     uint64_t patience;           /* instructions without change before polling is looked for */
     bool clock_read;             /* by some instruction */

@@ -247,7 +247,7 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     block->random = launch->machine->options.seed ^ (linear + 1) * 0xd1342543de82ef95u;
     block->live_threads = block->thread_count;
     block->stuck = block->trapped = false;
-    block->changes = block->steps = block->quiet_since = 0;
+    block->changes = block->quiet = block->steps = block->quiet_since = 0;
     block->patience = QUIET_STEPS;
     block->clock_read = block->time_passed = false;
     block->clock_offset = 0;
@@ -328,7 +328,7 @@ kcsim_progress kcsim_block_run(kcsim_block *block, uint64_t budget) {
             kcsim_block_stuck(block);
             return KCSIM_PROGRESS_DONE;
         }
-        uint64_t changes = block->changes, before = warp->steps;
+        uint64_t changes = block->quiet = block->changes, before = warp->steps;
         kcsim_warp_run(warp, turn_of(block, end - block->steps));
         block->steps += warp->steps - before;
         if (warp->slice > KCSIM_FAIR_SLICE && warp->mask) {

@@ -205,6 +205,19 @@ static void store_element(const kcsim_access *access, uint32_t k) {
     }
 }
 
+/* Whether memory holds the value already, in every lane. */
+static bool holds_element(const kcsim_access *access, uint32_t k) {
+    const kcsim_insn *insn = access->insn;
+    const uint8_t *from = kcsim_at(access->warp, insn->list[k]);
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        if (memcmp(kcsim_host(access, lane) + k * insn->bytes, from + lane * insn->element,
+                   insn->bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* Marks what is written. Undefined bytes that leave for global memory are a finding; elsewhere they
  * stay undefined. */
 static void mark_stored(const kcsim_access *access) {
@@ -250,8 +263,9 @@ static void keep_older(const kcsim_access *access) {
 
 void kcsim_do_store(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint64_t addresses[KCSIM_LANES];
+    kcsim_block *block = warp->block;
     kcsim_access access;
-    bool by_seed = insn->seen && warp->block->launch->by_seed;
+    bool by_seed = insn->seen && block->launch->by_seed;
     if (by_seed) mask = kcsim_part(warp, mask);
     access.warp = warp;
     access.insn = insn;
@@ -267,10 +281,12 @@ void kcsim_do_store(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
             kcsim_flags_pass(&access);
         kcsim_access_count(&access);
         if (by_seed) keep_older(&access);
-        for (uint32_t k = 0; k < insn->list_count; k++)
+        for (uint32_t k = 0; k < insn->list_count; k++) {
+            bool same = block->changes == block->quiet && holds_element(&access, k);
+            if (!same) block->changes++;
             store_element(&access, k);
-        if (warp->block->launch->track) mark_stored(&access);
+        }
+        if (block->launch->track) mark_stored(&access);
     }
-    warp->block->changes++;
     if (by_seed) kcsim_interrupt(warp);
 }

@@ -170,7 +170,7 @@ static bool run_rounds(watch *watched) {
 }
 
 static void begin(kcsim_warp *warp) {
-    warp->look.insn = NULL; /* until it looks at something */
+    warp->look.insn = NULL;    /* until it looks at something */
     warp->clock_stands = true; /* many loops look at a clock to wait a little longer each time */
     warp->clock = warp->steps;
 }
@@ -182,6 +182,7 @@ bool kcsim_block_goes_round(kcsim_block *block) {
     if (!block->past) return false;
     for (uint32_t w = 0; w < block->warp_count; w++)
         begin(&block->warps[w]);
+    block->quiet = block->changes;
     bool round = run_rounds(&watched);
     for (uint32_t w = 0; w < block->warp_count; w++)
         block->warps[w].clock_stands = false;
@@ -290,19 +291,28 @@ static void tell_polling(kcsim_warp *warp) {
                  block->id[0], block->id[1], block->id[2], text);
 }
 
+/* Of those that meet at barriers: whoever looks at global memory, and shares what it saw with the
+ * others; else whoever looks at any. */
+static bool is_told(const kcsim_warp *warp, bool global) {
+    if (!warp->live || warp->mask) return warp->live != 0;
+    return warp->look.insn && (!global || warp->look.space == PTX_SPACE_GLOBAL);
+}
+
 /* Whoever only meets the others at barriers is not told, unless all do. */
 void kcsim_block_polls_forever(kcsim_block *block) {
     kcsim_warp *other = NULL;
-    bool told = false;
+    bool told = false, global = false;
     block->stuck = true;
     block->worker->faulted = true;
     if (tell_mbarriers(block)) return;
-    for (uint32_t w = block->warp_count; w-- > 0;)
-        if (ready_lanes(&block->warps[w])) other = &block->warps[w];
-    for (uint32_t w = 0; w < block->warp_count; w++) {
+    for (uint32_t w = block->warp_count; w-- > 0;) {
         kcsim_warp *warp = &block->warps[w];
-        if (!warp->live || (!warp->mask && !warp->look.insn)) continue;
-        tell_polling(warp);
+        if (ready_lanes(warp)) other = warp;
+        global |= warp->live && warp->look.insn && warp->look.space == PTX_SPACE_GLOBAL;
+    }
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        if (!is_told(&block->warps[w], global)) continue;
+        tell_polling(&block->warps[w]);
         told = true;
     }
     if (!told && other) tell_polling(other);
