@@ -29,6 +29,7 @@ enum {
     MOST_PARTS = 64,        // of k
     LEAST_PART = 64,
     EVEN_PART = 32,
+    MOST_FETCHED = 256, // words, a thread and step: an assembler that moves them up has room
     MICRO_TILE = 4,   // rows and columns of neighbours that a thread of FMA units holds
     MOST_WHOLE = 256, // of rows or columns that one tile holds
     LEAST_ODD = 32,   // of extents that are a half more than a power of two
@@ -444,6 +445,13 @@ static int64_t pieces(const kc_target *t, const kc_cost_problem *p, const kc_cos
     return n / t->attributes.warp_size;
 }
 
+// Whether what FMA units fetch in a step is more than there is room for beside the next tiles, which
+// wait in registers.
+static bool crowds(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
+    if (is_tensor(p) || p->direct) return false;
+    return words((int64_t)(fetched(t, p, c) * (double)c->tile[2]), p->elem) > MOST_FETCHED;
+}
+
 // Whether it is worth looking at, where the wish leaves the choice.
 static bool sensible(const ranking *r, const kc_cost_choice *c, const kc_cost_choice *wish) {
     int64_t threads = threads_of(r->target, c), all = c->tile[0] * c->tile[1],
@@ -455,7 +463,8 @@ static bool sensible(const ranking *r, const kc_cost_choice *c, const kc_cost_ch
     if (!wish->warps &&
         (elements * halves > r->search->most_elements || (elements < 8 && c->warps > 1)))
         return false;
-    return wish->tile[2] || elements * c->tile[2] * halves <= r->search->most_products;
+    return wish->tile[2] || (elements * c->tile[2] * halves <= r->search->most_products &&
+                             !crowds(r->target, r->problem, c));
 }
 
 static void consider(ranking *r, kc_cost_choice c, const kc_cost_choice *wish) {
