@@ -158,9 +158,9 @@ static bool refuse_unit(kc_tiler *t, const kc_cost_choice *c) {
         t->pass->target->arch->name, kc_dtype_name(multiplied(t)), precision_of(t));
     const char *tile = "; use unit: fma";
     if (kc_attr_get(t->kernel, KC_ATTR_TILE))
-        tile = kc_arena_printf(
-            scratch, " and a tile of [%lld, %lld, %lld]; use unit: fma or another tile",
-            (long long)c->tile[0], (long long)c->tile[1], (long long)c->tile[2]);
+        tile = kc_arena_printf(scratch,
+                               " and a tile of [%lld, %lld, %lld]; use unit: fma or another tile",
+                               (long long)c->tile[0], (long long)c->tile[1], (long long)c->tile[2]);
     kc_report(t->pass->diag, KC_ERROR, t->kernel->loc, "schedule key 'unit': %s%s", what, tile);
     return false;
 }

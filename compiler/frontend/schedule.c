@@ -123,9 +123,10 @@ static void read_raster(entry *e, const kc_yaml *node) {
     }
     if (good) set_string(e, KC_ATTR_RASTER, text);
     else
-        KC_FN_ERROR(e->fn, node->loc,
-                    "'raster' must be row, grouped:N with N between 1 and 99999, or hilbert, not %s",
-                    kc_yaml_describe(e->fn->arena, node));
+        KC_FN_ERROR(
+            e->fn, node->loc,
+            "'raster' must be row, grouped:N with N between 1 and 99999, or hilbert, not %s",
+            kc_yaml_describe(e->fn->arena, node));
 }
 
 static void read_key(entry *e, const char *key, const kc_yaml *node) {

@@ -79,14 +79,15 @@ static void read_target(chooser *c, const kcrt_target *t) {
 
 // ---- values of one symbol -----------------------------------------------------------------------
 
-// The nearest value from `v` up that the facts allow, in multiples of `step` too; -1: there is
-// none.
-static int64_t allowed(const chooser *c, int s, int64_t v, int64_t step) {
-    const kc_expr_facts *facts = &c->f->symbols[s].facts;
+int64_t kc_verify_allowed(const kc_expr_facts *facts, int64_t v, int64_t step) {
     int64_t multiple = common_multiple(facts->multiple_of > 0 ? facts->multiple_of : 1, step);
     if (v < facts->min) v = facts->min;
     v += (multiple - v % multiple) % multiple;
     return v > facts->max || v % facts->multiple_of ? -1 : v;
+}
+
+static int64_t allowed(const chooser *c, int s, int64_t v, int64_t step) {
+    return kc_verify_allowed(&c->f->symbols[s].facts, v, step);
 }
 
 static void add_value(chooser *c, int s, int64_t v) {
@@ -141,47 +142,6 @@ static bool feasible(const chooser *c, const int64_t *values) {
     return true;
 }
 
-// The first dimension whose stride is 1, or the rank.
-static int unit_dimension(const kcrt_arg *arg) {
-    int d = 0;
-    while (d < arg->rank &&
-           !(arg->strides[d].form == KCRT_TERM_CONST && arg->strides[d].value == 1))
-        d++;
-    return d;
-}
-
-// A stride that keeps the rows of a tensor apart at the place where stride name `s` stands: the
-// least one where the dimensions behind it are the inner ones; 0: nowhere.
-static bool dense_stride(const chooser *c, int s, const int64_t *values, int64_t *out) {
-    *out = 0;
-    for (int a = 0; a < c->f->arg_count; a++) {
-        const kcrt_arg *arg = &c->f->args[a];
-        for (int d = 0; arg->strides && d < arg->rank; d++) {
-            if (arg->strides[d].form != KCRT_TERM_SYMBOL || arg->strides[d].symbol != s) continue;
-            int64_t inner = 1;
-            for (int i = unit_dimension(arg) < d ? 0 : d + 1; i < arg->rank; i++) {
-                int64_t extent;
-                if (i == d) continue;
-                if (!eval(c, &arg->shape[i], values, &extent)) return false;
-                if (__builtin_mul_overflow(inner, extent > 0 ? extent : 1, &inner)) return false;
-            }
-            if (inner > *out) *out = inner;
-        }
-    }
-    return true;
-}
-
-// Stride names: dense, or with a gap of `pad` elements.
-static bool choose_strides(const chooser *c, int64_t *values, int64_t pad, bool whole) {
-    for (int s = c->n - 1; s >= c->f->dim_count; s--) {
-        int64_t dense;
-        if (!dense_stride(c, s, values, &dense)) return false;
-        values[s] = allowed(c, s, dense + pad, whole ? c->symbols[s].vector : 1);
-        if (values[s] < 0) return false;
-    }
-    return true;
-}
-
 static bool known(const chooser *c, const kc_verify_case *x) {
     for (int i = 0; i < c->n_cases; i++)
         if (!memcmp(c->cases[i].values, x->values, sizeof(int64_t) * (size_t)c->n) &&
@@ -197,20 +157,25 @@ static void add_case(chooser *c, const int64_t *values, bool misaligned) {
     if (c->n_cases < MOST_CASES && !known(c, &x)) c->cases[c->n_cases++] = x;
 }
 
-// The dims as they are, and rounded up to whole vectors, where pointers decide too.
-static void add_dims(chooser *c, const int64_t *dims) {
-    int64_t values[KCRT_MAX_SYMBOLS] = {0};
-    for (int s = 0; s < c->f->dim_count; s++)
-        values[s] = dims[s];
-    if (choose_strides(c, values, c->n_cases % 2 ? 3 : 0, false) && feasible(c, values))
-        add_case(c, values, false);
+// The dims as they are, and rounded up to whole vectors, where pointers decide too. False: there are
+// no such tensors, or too large ones.
+static bool add_dims(chooser *c, const int64_t *dims) {
+    int64_t values[KCRT_MAX_SYMBOLS] = {0}, steps[KCRT_MAX_SYMBOLS];
+    memcpy(values, dims, sizeof(int64_t) * (size_t)c->f->dim_count);
+    bool as_they_are =
+        kc_verify_strides(c->f, NULL, c->n_cases % 2 ? 3 : 0, values) && feasible(c, values);
+    if (as_they_are) add_case(c, values, false);
+    for (int s = 0; s < c->n; s++)
+        steps[s] = c->symbols[s].vector;
     for (int s = 0; s < c->f->dim_count; s++) {
-        values[s] = allowed(c, s, dims[s], c->symbols[s].vector);
-        if (values[s] < 0) return;
+        values[s] = allowed(c, s, dims[s], steps[s]);
+        if (values[s] < 0) return as_they_are;
     }
-    if (!choose_strides(c, values, c->n_cases % 2 ? 1 : 0, true) || !feasible(c, values)) return;
-    add_case(c, values, false);
-    add_case(c, values, true);
+    if (kc_verify_strides(c->f, steps, c->n_cases % 2 ? 1 : 0, values) && feasible(c, values)) {
+        add_case(c, values, false);
+        add_case(c, values, true);
+    }
+    return as_they_are;
 }
 
 // One dim at `v`, the others small enough that the whole is feasible.
@@ -223,10 +188,7 @@ static void vary(chooser *c, int s, int64_t v) {
             dims[k] = k == s ? v : allowed(c, k, others[i], 1);
             ok = ok && dims[k] >= 0;
         }
-        if (ok && feasible(c, dims)) {
-            add_dims(c, dims);
-            return;
-        }
+        if (ok && feasible(c, dims) && add_dims(c, dims)) return;
     }
 }
 
@@ -298,8 +260,8 @@ static int variant_of(const chooser *c, const kcrt_target *target, const int64_t
     int64_t alignments[KCRT_MAX_SYMBOLS];
     for (int a = 0; a < c->f->arg_count; a++) {
         const char *type = c->f->args[a].type;
-        alignments[a] = x->misaligned ? kc_dtype_unit(kc_dtype_find(type, strlen(type)))
-                                      : KC_PLACE_ALIGNMENT;
+        alignments[a] =
+            x->misaligned ? kc_dtype_unit(kc_dtype_find(type, strlen(type))) : KC_PLACE_ALIGNMENT;
     }
     return kc_verify_variant(c->f, target, device, alignments, x);
 }

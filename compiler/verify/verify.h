@@ -51,6 +51,15 @@ int kc_verify_cases(kc_arena *, const kcrt_signature *, const kcrt_target *, con
 int kc_verify_variant(const kcrt_signature *, const kcrt_target *, const int64_t *device,
                       const int64_t *alignments, const kc_verify_case *);
 
+// The nearest value from `v` up that the facts allow, in multiples of `step` too; -1: there is
+// none.
+int64_t kc_verify_allowed(const kc_expr_facts *, int64_t v, int64_t step);
+
+// strides.c: values of the stride names, behind those of the dims: of each the least that keeps the
+// elements of every tensor apart, and `pad` more, in multiples of its entry in `steps` (by symbol;
+// NULL: 1). False: there are none with which a launch takes the outputs.
+bool kc_verify_strides(const kcrt_signature *, const int64_t *steps, int64_t pad, int64_t *values);
+
 // execute.c: in a worker. Tells `out`, a line each:
 //   case TAB VARIANT TAB WHAT               before a case
 //   result TAB VARIANT TAB WORST TAB TEXT   after it; TEXT is empty when it is right
