@@ -445,8 +445,8 @@ static int64_t pieces(const kc_target *t, const kc_cost_problem *p, const kc_cos
     return n / t->attributes.warp_size;
 }
 
-// Whether what FMA units fetch in a step is more than there is room for beside the next tiles, which
-// wait in registers.
+// Whether what FMA units fetch in a step is more than there is room for beside the next tiles,
+// which wait in registers.
 static bool crowds(const kc_target *t, const kc_cost_problem *p, const kc_cost_choice *c) {
     if (is_tensor(p) || p->direct) return false;
     return words((int64_t)(fetched(t, p, c) * (double)c->tile[2]), p->elem) > MOST_FETCHED;

@@ -39,44 +39,71 @@ int64_t kc_layouts_wanted_run(const kc_layouts *l, const kc_op *dot) {
     return kc_layouts_instruction(l, dot) ? kc_mma_run(kc_operand(dot, 0)->type.elem) : 1;
 }
 
-// The parts of an operand, read as if each were another warp's: no vector then joins two of them.
-static kc_layout parts_apart(const kc_feed *feed) {
-    kc_layout apart = feed->whole, part;
-    const char *error = kc_layout_inside(&part, &feed->step, &feed->whole);
-    if (error) kc_bug("a part of an operand: %s", error);
+// The layout with only those registers that `part` has; each of the others as if it were another
+// warp's: no vector then joins two of them.
+static kc_layout others_apart(const kc_layout *whole, const uint32_t *part, int bits) {
+    kc_layout apart = *whole;
     apart.bits[KC_LAYOUT_REGISTER] = 0;
-    for (int i = 0; i < feed->whole.bits[KC_LAYOUT_REGISTER]; i++) {
-        uint32_t v = feed->whole.basis[KC_LAYOUT_REGISTER][i];
+    for (int i = 0; i < whole->bits[KC_LAYOUT_REGISTER]; i++) {
+        uint32_t v = whole->basis[KC_LAYOUT_REGISTER][i];
         int known = 0;
-        while (known < part.bits[KC_LAYOUT_REGISTER] && part.basis[KC_LAYOUT_REGISTER][known] != v)
+        while (known < bits && part[known] != v)
             known++;
-        bool own = known < part.bits[KC_LAYOUT_REGISTER];
-        kc_layout_place place = own ? KC_LAYOUT_REGISTER : KC_LAYOUT_WARP;
+        kc_layout_place place = known < bits ? KC_LAYOUT_REGISTER : KC_LAYOUT_WARP;
         apart.basis[place][apart.bits[place]++] = v;
     }
     return apart;
 }
 
-static int64_t conflicts(const kc_layouts *l, const kc_layout *writer, const kc_feed *feed,
-                         const kc_layout *memory, int bytes, int64_t parts) {
+static kc_layout parts_apart(const kc_feed *feed) {
+    kc_layout part;
+    const char *error = kc_layout_inside(&part, &feed->step, &feed->whole);
+    if (error) kc_bug("a part of an operand: %s", error);
+    return others_apart(&feed->whole, part.basis[KC_LAYOUT_REGISTER],
+                        part.bits[KC_LAYOUT_REGISTER]);
+}
+
+// As shared memory is written. A copy that passes no register brings what lies side by side in
+// global memory, whatever else the thread moves.
+static kc_layout writes(const kc_layouts *l, const kc_op *dot, int operand, int kept) {
+    const kc_value *v = kc_operand(dot, operand);
+    const kc_layout *writer = v->type.layout;
+    bool copied = l->pass->target->attributes.has_async_copy && v->def &&
+                  v->def->code == KC_OP_LOAD && kept * kc_dtype_unit(v->type.elem) >= LEAST_COPY;
+    if (!copied) return *writer;
+    return others_apart(writer, writer->basis[KC_LAYOUT_REGISTER], __builtin_ctz((unsigned)kept));
+}
+
+static int64_t conflicts(const kc_layouts *l, const kc_layout *held, const kc_layout *writer,
+                         const kc_feed *feed, const kc_layout *memory, int bytes, int64_t parts) {
     const kc_target *target = l->pass->target;
     int banks = (int)target->attributes.shared_banks;
-    return kc_layout_access_cost(writer, memory, bytes, banks).conflicts +
+    int64_t times = kc_layout_count(held, KC_LAYOUT_REGISTER) /
+                    kc_layout_count(writer, KC_LAYOUT_REGISTER);
+    return times * kc_layout_access_cost(writer, memory, bytes, banks).conflicts +
            parts * kc_dispatch_shared_load(target, &feed->step, memory, bytes).cost.conflicts;
 }
 
-// What suits a reader of the whole tile need not suit one of its parts: vectors may join those.
+// What suits a reader of the whole tile need not suit one of its parts: vectors may join those; and
+// what suits a thread that holds its elements need not suit copies of them.
 static kc_layout operand_memory(const kc_layouts *l, const kc_op *dot, int operand,
                                 const kc_feed *feed) {
     const kc_value *v = kc_operand(dot, operand);
-    const kc_layout *writer = v->type.layout;
     int bytes = kc_dtype_unit(v->type.elem), kept = kept_together(l, dot, operand);
     int64_t parts = v->type.tile[kc_attr_int(dot, KC_ATTR_AXIS, 0)] / feed->steps;
-    kc_layout memory = kc_layouts_memory(l, writer, &feed->whole, bytes, kept);
-    int64_t least = conflicts(l, writer, feed, &memory, bytes, parts);
+    kc_layout writer = writes(l, dot, operand, kept);
+    kc_layout memory = kc_layouts_memory(l, v->type.layout, &feed->whole, bytes, kept);
+    int64_t least = conflicts(l, v->type.layout, &writer, feed, &memory, bytes, parts);
     if (!least || kc_attr_get(l->kernel, KC_ATTR_SWIZZLE)) return memory;
-    kc_layout apart = parts_apart(feed), other = kc_layouts_memory(l, writer, &apart, bytes, kept);
-    return conflicts(l, writer, feed, &other, bytes, parts) < least ? other : memory;
+    kc_layout apart = parts_apart(feed);
+    const kc_layout *writers[] = {v->type.layout, &writer, &writer},
+                    *readers[] = {&apart, &feed->whole, &apart};
+    for (int i = 0; i < 3; i++) {
+        kc_layout other = kc_layouts_memory(l, writers[i], readers[i], bytes, kept);
+        int64_t found = conflicts(l, v->type.layout, &writer, feed, &other, bytes, parts);
+        if (found < least) least = found, memory = other;
+    }
+    return memory;
 }
 
 static kc_value *stage_operand(kc_layouts *l, kc_builder *b, const kc_op *dot, int operand,
