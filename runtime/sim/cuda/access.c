@@ -490,6 +490,8 @@ void kcsim_access_race(kcsim_access *access) {
     if (access->home->wgmma) kcsim_wgmma_touch(access);
     if (access->home->copies) find_copies(access, access->mask & ~racing);
     if (access->home->flights) find_bulk_copies(access, access->mask & ~racing);
+    if (access->home->across && access->kind != KCSIM_ACCESS_READ)
+        kcsim_across_check(access, access->mask & ~racing);
 }
 
 bool kcsim_access_rows(kcsim_access *access, uint32_t rows, uint32_t mask) {

@@ -5,13 +5,14 @@
  *
  *     into shared memory    until the reader has waited for the mbarrier's phase      kcsim_flights
  *     out of shared memory  until the thread's wait_group, for who writes there again  kcsim_copies
+ *     to another block's    until somebody has waited for its mbarrier, the same      kcsim_across
  *
  * And it goes by the asynchronous proxy: what ordinary stores wrote it may see only behind a
  * fence.proxy.async (kcsim_proxy). */
 #ifndef KCSIM_BULK_H
 #define KCSIM_BULK_H
 
-#include "runtime/sim/cuda/exec.h"
+#include "runtime/sim/cuda/access.h"
 #include "runtime/sim/cuda/tensor_map.h"
 
 typedef enum kcsim_bulk_way {
@@ -68,6 +69,23 @@ bool kcsim_flights_look(const kcsim_flights *flights, const kcsim_warp *warp, ui
 
 /* The block's last thread exits: do copies still read its shared memory? */
 void kcsim_bulk_leave(kcsim_warp *warp, uint32_t mask);
+
+/* ---- across.c: copies from a block's shared memory to shared memory of its cluster ---- */
+
+kcsim_across *kcsim_across_create(uint64_t shared_bytes, uint32_t clock_count);
+void kcsim_across_destroy(kcsim_across *across);
+void kcsim_across_reset(kcsim_across *across);
+/* A lane copies [address, address + size) of `source`; the mbarrier at `at` of `home` is told, in
+ * `phase`. False: the host has no memory. */
+bool kcsim_across_begin(const kcsim_block *source, const kcsim_warp *warp, uint32_t lane,
+                        uint64_t address, uint64_t size, const kcsim_block *home, uint64_t at,
+                        uint32_t phase);
+/* A warp has seen that all phases before `phase` of an mbarrier of `home` are complete. */
+void kcsim_across_observed(const kcsim_block *home, const kcsim_warp *warp, uint64_t at,
+                           uint32_t phase);
+/* Reports lanes that write where such a copy may still read; and the last thread's exit. */
+void kcsim_across_check(kcsim_access *access, uint32_t lanes);
+void kcsim_across_leave(kcsim_warp *warp, uint32_t mask);
 
 /* ---- proxy.c: fences between ordinary accesses and the asynchronous proxy ---- */
 

@@ -126,7 +126,8 @@ typedef struct kcsim_block {
     struct kcsim_wgmma *wgmma;         /* NULL: the kernel has none, or not looked at */
     struct kcsim_copies *copies;       /* NULL: not looked for */
     struct kcsim_flags *flags;         /* NULL: shared memory orders nothing */
-    struct kcsim_copies *leaving;      /* bulk copies that read; these three as well */
+    struct kcsim_copies *leaving;      /* bulk copies that read; these four as well */
+    struct kcsim_across *across;       /* those that go to shared memory */
     struct kcsim_flights *flights;     /* bulk copies that write */
     struct kcsim_proxy *proxy;
     struct kcsim_late *late;             /* bulk.h; NULL: nothing is */
@@ -470,6 +471,7 @@ typedef struct kcsim_cluster {
         uint64_t polled_at; /* changes of all clusters when it was found polling */
     } * turns;
     bool lanes_release;          /* some warp had lanes that a release did not cover */
+    bool across;                 /* some block has copied to another's shared memory */
     bool gathering;              /* somebody is at the cluster's barrier */
     uint32_t *gathered, *passed; /* clocks: of this round's arrivals, of the last round's */
 } kcsim_cluster;
@@ -590,6 +592,7 @@ void kcsim_lanes_order(kcsim_warp *warp);
 
 typedef struct kcsim_flights kcsim_flights; /* bulk.h */
 typedef struct kcsim_proxy kcsim_proxy;
+typedef struct kcsim_across kcsim_across;
 
 typedef struct kcsim_copies kcsim_copies;
 typedef enum kcsim_copy_state {

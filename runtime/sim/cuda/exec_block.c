@@ -66,7 +66,8 @@ static bool create_copies(kcsim_block *block) {
     if (launch->check_copies && code->bulk) {
         block->leaving = kcsim_copies_create(launch->shared_bytes, block->warp_count, first);
         block->flights = kcsim_flights_create(launch->shared_bytes, launch->clock_count);
-        made &= block->leaving && block->flights;
+        block->across = kcsim_across_create(launch->shared_bytes, launch->clock_count);
+        made &= block->leaving && block->flights && block->across;
     }
     if (block->worker->transit) {
         block->departures = kcsim_departures_create(block->warp_count);
@@ -190,6 +191,7 @@ void kcsim_block_destroy(kcsim_block *block) {
     kcsim_wgmma_destroy(block->wgmma);
     kcsim_copies_destroy(block->leaving);
     kcsim_flights_destroy(block->flights);
+    kcsim_across_destroy(block->across);
     kcsim_proxy_destroy(block->proxy);
     kcsim_departures_destroy(block->departures);
     kcsim_late_destroy(block->late);
@@ -267,6 +269,7 @@ void kcsim_block_start(kcsim_block *block, const uint32_t id[3]) {
     kcsim_wgmma_reset(block->wgmma);
     kcsim_copies_reset(block->leaving);
     kcsim_flights_reset(block->flights);
+    kcsim_across_reset(block->across);
     kcsim_proxy_reset(block->proxy);
     kcsim_departures_reset(block->departures, block->warp_count);
     kcsim_late_reset(block->late);

@@ -342,6 +342,15 @@ static kcsim_mbarrier *find_mbarrier(const transfer *move, uint64_t at, const kc
     return found;
 }
 
+static void leave_across(const transfer *move, const kcsim_block *home,
+                         const kcsim_mbarrier *object) {
+    kcsim_access access;
+    if (place(move, PTX_SPACE_SHARED, move->from, move->size, KCSIM_ACCESS_READ, &access) &&
+        !kcsim_across_begin(access.home, move->warp, move->lane, access.address[move->lane],
+                            move->size, home, object->at, object->phase))
+        move->warp->block->worker->failed = true;
+}
+
 /* The bytes are there, and the mbarrier is told; who has not waited for it may not look. */
 static void land(transfer *move, uint64_t to, uint64_t mbarrier) {
     kcsim_access access, signal;
@@ -367,6 +376,7 @@ static void land(transfer *move, uint64_t to, uint64_t mbarrier) {
     if (home->departures && move->bulk->way == KCSIM_BULK_IN)
         move->trip = kcsim_transit_landing(move->warp, move->lane, home, object->at, object->phase,
                                            move->trip);
+    if (home->across && move->bulk->way == KCSIM_BULK_ACROSS) leave_across(move, home, object);
     const char *problem = kcsim_mbarrier_come(home, object, (uint32_t)move->size);
     if (problem) tell(move, KCSIM_FINDING_MBARRIER, PTX_SPACE_SHARED, mbarrier, 8, problem);
     home->changes++;

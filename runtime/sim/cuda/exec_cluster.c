@@ -61,7 +61,7 @@ void kcsim_cluster_start(kcsim_cluster *cluster, uint64_t number) {
     memset(cluster->gathered, 0, launch->clock_count * sizeof *cluster->gathered);
     memset(cluster->passed, 0, launch->clock_count * sizeof *cluster->passed);
     memset(cluster->turns, 0, cluster->count * sizeof *cluster->turns);
-    cluster->gathering = cluster->lanes_release = false;
+    cluster->gathering = cluster->lanes_release = cluster->across = false;
     cluster->elsewhere = 0;
     cluster->random = launch->machine->options.seed ^ (number + 1) * 0x9e6c63d0876a9a47u;
     for (uint32_t rank = 0; rank < cluster->count; rank++) {

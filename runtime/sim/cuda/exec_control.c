@@ -504,6 +504,7 @@ void kcsim_warp_exit(kcsim_warp *warp, uint32_t mask) {
     block->changes++;
     if (block->wgmma && !warp->live) kcsim_wgmma_leave(warp, mask);
     if (block->leaving && !block->live_threads) kcsim_bulk_leave(warp, mask);
+    if (block->across && !block->live_threads) kcsim_across_leave(warp, mask);
     if (block->late && !block->live_threads) kcsim_late_land(block);
     add_ready(warp, warp->pc + 1, rest);
     warp->mask = 0;

@@ -111,6 +111,8 @@ static const char *wait(kcsim_access *access, const kcsim_mbarrier *object, uint
         access->warp->acquired++;
         if (access->home->flights)
             kcsim_flights_observed(access->home->flights, access->warp, object->at, object->phase);
+        if (access->home->across)
+            kcsim_across_observed(access->home, access->warp, object->at, object->phase);
         if (access->home->departures)
             kcsim_transit_observed(access->home, access->warp, object->at, object->phase);
         results->done |= 1u << lane;
