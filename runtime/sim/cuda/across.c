@@ -187,7 +187,7 @@ void kcsim_across_check(kcsim_access *access, uint32_t lanes) {
     const kcsim_across *across = access->home->across;
     uint64_t complete = 0, open = 0;
     uint32_t bad = 0, first = 0;
-    char text[256];
+    char text[KCSIM_FINDING_TEXT];
     if (!across->count) return;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
@@ -214,7 +214,7 @@ static bool some_warp_knows(const kcsim_block *block, uint32_t index) {
 void kcsim_across_leave(kcsim_warp *warp, uint32_t mask) {
     const kcsim_block *block = warp->block;
     uint32_t index = 0, count = trip_count(block->across);
-    char text[256];
+    char text[KCSIM_FINDING_TEXT];
     while (index < count && some_warp_knows(block, index))
         index++;
     if (index == count) return;
