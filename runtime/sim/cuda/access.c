@@ -10,11 +10,6 @@
 #include "runtime/sim/cuda/mbarrier.h"
 #include "runtime/sim/cuda/transit.h"
 
-#define EACH_LANE(lane, lanes)                                                                     \
-    for (uint32_t rest_##lane = (lanes), lane;                                                     \
-         rest_##lane && (lane = (uint32_t)__builtin_ctz(rest_##lane), true);                       \
-         rest_##lane &= rest_##lane - 1)
-
 uint32_t kcsim_access_addresses(kcsim_warp *warp, const kcsim_insn *insn, kcsim_ref ref,
                                 unsigned width, int64_t offset, uint32_t mask,
                                 uint64_t *addresses) {
@@ -64,7 +59,7 @@ static void take_block(kcsim_access *access) {
     uint64_t addresses[KCSIM_LANES];
     uint64_t above = access->address[__builtin_ctz(access->mask)] >> KCSIM_RANK_SHIFT;
     uint32_t lanes = 0;
-    EACH_LANE(lane, access->mask)
+    KCSIM_EACH_LANE(lane, access->mask)
     if (access->address[lane] >> KCSIM_RANK_SHIFT == above) lanes |= 1u << lane;
     memcpy(addresses, access->address, sizeof addresses);
     access->mask = lanes;
@@ -84,7 +79,8 @@ void kcsim_access_take_space(kcsim_access *access, ptx_space space, const uint64
         access->space = space_of(addresses[__builtin_ctz(*rest)]);
         base = window_base(access->space);
         uint32_t lanes = 0;
-        EACH_LANE(lane, *rest) if (space_of(addresses[lane]) == access->space) lanes |= 1u << lane;
+        KCSIM_EACH_LANE(lane, *rest)
+        if (space_of(addresses[lane]) == access->space) lanes |= 1u << lane;
         access->mask = lanes;
     }
     if (access->mask == UINT32_MAX && base == 0)
@@ -136,7 +132,7 @@ static uint32_t misaligned_lanes(const kcsim_access *access) {
     uint64_t mask = access->size & (access->size - 1) ? 0 : access->size - 1;
     uint32_t bad = 0;
     if (!(access->span.bits & mask)) return 0;
-    EACH_LANE(lane, access->mask)
+    KCSIM_EACH_LANE(lane, access->mask)
     if (access->address[lane] & mask) bad |= 1u << lane;
     return bad;
 }
@@ -160,7 +156,7 @@ static void locate_array(kcsim_access *access, uint8_t *array, uint8_t *marks, u
     access->stride = stride;
     access->shadowed = marks ? access->mask : 0;
     if (bytes >= access->size && access->span.high <= bytes - access->size) return;
-    EACH_LANE(lane, access->mask)
+    KCSIM_EACH_LANE(lane, access->mask)
     if (bytes < access->size || access->address[lane] > bytes - access->size) bad |= 1u << lane;
     if (access->space == PTX_SPACE_SHARED && access->home->cluster->count > 1 &&
         access->span.high > KCSIM_OFFSET_MASK)
@@ -221,7 +217,7 @@ static void locate_scattered(kcsim_access *access, uint32_t *near) {
     uint32_t bad = 0;
     char text[160] = "";
     access->shadowed = access->mask;
-    EACH_LANE(lane, access->mask) {
+    KCSIM_EACH_LANE(lane, access->mask) {
         uint64_t at = access->address[lane];
         const kcsim_allocation *found = kcsim_memory_find(memory, at, access->size);
         if (!found || (found->read_only && access->kind != KCSIM_ACCESS_READ)) {
@@ -294,8 +290,8 @@ void kcsim_access_locate(kcsim_access *access) {
 static uint32_t colliding_lanes(const kcsim_access *access) {
     const kcsim_insn *insn = access->insn;
     uint32_t bad = 0;
-    EACH_LANE(lane, access->mask) {
-        EACH_LANE(other, access->mask & ((1u << lane) - 1)) {
+    KCSIM_EACH_LANE(lane, access->mask) {
+        KCSIM_EACH_LANE(other, access->mask & ((1u << lane) - 1)) {
             if (access->address[other] != access->address[lane]) continue;
             for (uint32_t k = 0; k < insn->list_count; k++) {
                 const uint8_t *values = kcsim_at(access->warp, insn->list[k]);
@@ -310,7 +306,7 @@ static uint32_t colliding_lanes(const kcsim_access *access) {
 
 static bool has_duplicates(const kcsim_access *access) {
     uint64_t seen[4] = {0};
-    EACH_LANE(lane, access->mask) {
+    KCSIM_EACH_LANE(lane, access->mask) {
         uint64_t slot = access->address[lane] / access->size % 256;
         if (seen[slot / 64] >> (slot % 64) & 1) return true;
         seen[slot / 64] |= (uint64_t)1 << (slot % 64);
@@ -347,7 +343,7 @@ void kcsim_access_note_conflicts(const kcsim_access *access) {
                                accessor, found);
         return;
     }
-    EACH_LANE(lane, access->mask) {
+    KCSIM_EACH_LANE(lane, access->mask) {
         accessor.thread = access->warp->index * 32 + lane;
         kcsim_conflicts_access(conflicts, access->address[lane], access->size, access->size,
                                is_write, accessor, found);
@@ -400,7 +396,7 @@ static void find_copies(kcsim_access *access, uint32_t lanes) {
     uint32_t bad = 0, thread = 0, first = 0;
     kcsim_copy_state how = KCSIM_COPY_DONE;
     char text[96];
-    EACH_LANE(lane, lanes) {
+    KCSIM_EACH_LANE(lane, lanes) {
         kcsim_copy_state state =
             kcsim_copies_look(copies, access->warp, access->address[lane], access->size, &thread);
         if (state == KCSIM_COPY_DONE) continue;
@@ -429,7 +425,7 @@ static void find_bulk_copies(kcsim_access *access, uint32_t lanes) {
     uint64_t at = 0;
     char text[112];
     bool reduces = access->insn->kind == KCSIM_DO_BULK && access->kind == KCSIM_ACCESS_ATOMIC;
-    EACH_LANE(lane, lanes) {
+    KCSIM_EACH_LANE(lane, lanes) {
         uint64_t address = access->address[lane];
         uint32_t thread = 0;
         if (kcsim_flights_look(home->flights, access->warp, address, access->size, reduces, &at))
@@ -453,7 +449,7 @@ static void find_bulk_copies(kcsim_access *access, uint32_t lanes) {
 static void find_mbarriers(kcsim_access *access) {
     uint32_t bad = 0, line = 0;
     char text[80];
-    EACH_LANE(lane, access->mask) {
+    KCSIM_EACH_LANE(lane, access->mask) {
         const kcsim_mbarrier *object =
             kcsim_mbarrier_overlap(access->home, access->address[lane], access->size);
         if (!object) continue;

@@ -189,8 +189,7 @@ void kcsim_across_check(kcsim_access *access, uint32_t lanes) {
     uint32_t bad = 0, first = 0;
     char text[KCSIM_FINDING_TEXT];
     if (!across->count) return;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    KCSIM_EACH_LANE(lane, lanes) {
         uint64_t trips = trips_of(across, access->address[lane], access->size);
         EACH_TRIP(i, trips & ~(complete | open)) {
             if (is_complete(across, (uint32_t)i, access->warp)) complete |= UINT64_C(1) << i;

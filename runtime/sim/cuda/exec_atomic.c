@@ -252,8 +252,7 @@ void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask
         kcsim_access_locate(&to);
         kcsim_access_race(&to);
         kcsim_access_count(&to);
-        for (uint32_t rest = warp->block->copies ? to.mask : 0; rest; rest &= rest - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        KCSIM_EACH_LANE(lane, warp->block->copies ? to.mask : 0) {
             kcsim_copies_begin(warp->block->copies, warp, lane, to.address[lane], to.size);
         }
     }
@@ -277,8 +276,7 @@ void kcsim_do_copy_async(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask
             read_at[__builtin_ctz(rest)] = from.address[__builtin_ctz(rest)];
         read |= from.mask;
         groups++;
-        for (uint32_t rest = group & to.mask; rest; rest &= rest - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        KCSIM_EACH_LANE(lane, group & to.mask) {
             copy_lane(&from, &to, lane, size);
         }
     }

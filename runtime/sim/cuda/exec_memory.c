@@ -38,8 +38,7 @@ static void load_element(const kcsim_access *access, uint32_t k) {
     } else if (insn->bytes == 2 && insn->element == 2) {
         COPY_LANES(2)
     } else {
-        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        KCSIM_EACH_LANE(lane, access->mask) {
             uint64_t value = 0;
             if (insn->bytes > 8) {
                 memcpy(to + lane * insn->element, kcsim_host(access, lane) + offset, insn->bytes);
@@ -107,16 +106,14 @@ static void define_loaded(const kcsim_access *access) {
     kcsim_warp *warp = access->warp;
     uint32_t holes = 0, checked = access->shadowed;
     if (checked && all_lanes_marked(access)) checked = 0;
-    for (uint32_t rest = checked; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    KCSIM_EACH_LANE(lane, checked) {
         if (!all_marked(kcsim_marks(access, lane), access->size)) holes |= 1u << lane;
     }
     for (uint32_t k = 0; k < insn->list_count; k++) {
         kcsim_ref ref = insn->list[k];
         if (kcsim_is_absent(ref)) continue;
         warp->full[ref.slot] |= access->mask & ~holes;
-        for (uint32_t rest = holes; rest; rest &= rest - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        KCSIM_EACH_LANE(lane, holes) {
             uint64_t bits = element_bits(access, lane, k);
             kcsim_set_defined_bits(warp, ref, lane, insn->element, bits);
             if (insn->bytes > 8 &&
@@ -198,8 +195,7 @@ static void store_element(const kcsim_access *access, uint32_t k) {
     } else if (insn->bytes == 2 && insn->element == 2) {
         STORE_LANES(2)
     } else {
-        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        KCSIM_EACH_LANE(lane, access->mask) {
             memcpy(kcsim_host(access, lane) + offset, from + lane * insn->element, insn->bytes);
         }
     }
@@ -209,8 +205,7 @@ static void store_element(const kcsim_access *access, uint32_t k) {
 static bool holds_element(const kcsim_access *access, uint32_t k) {
     const kcsim_insn *insn = access->insn;
     const uint8_t *from = kcsim_at(access->warp, insn->list[k]);
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    KCSIM_EACH_LANE(lane, access->mask) {
         if (memcmp(kcsim_host(access, lane) + k * insn->bytes, from + lane * insn->element,
                    insn->bytes) != 0)
             return false;
@@ -243,8 +238,7 @@ static void mark_stored(const kcsim_access *access) {
     }
     for (uint32_t rest = access->shadowed & ~holes; rest; rest &= rest - 1)
         memset(kcsim_marks(access, (uint32_t)__builtin_ctz(rest)), 1, access->size);
-    for (uint32_t rest = access->shadowed & holes; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    KCSIM_EACH_LANE(lane, access->shadowed & holes) {
         for (uint32_t k = 0; k < insn->list_count; k++)
             if (warp->full[insn->list[k].slot] >> lane & 1)
                 memset(kcsim_marks(access, lane) + k * insn->bytes, 1, insn->bytes);

@@ -7,16 +7,11 @@
 
 #include "runtime/sim/cuda/exec.h"
 
-#define EACH_LANE(lane, lanes)                                                                     \
-    for (uint32_t rest_##lane = (lanes), lane;                                                     \
-         rest_##lane && (lane = (uint32_t)__builtin_ctz(rest_##lane), true);                       \
-         rest_##lane &= rest_##lane - 1)
-
 /* The first team among *rest, taken out of it. */
 static uint32_t next_team(kcsim_warp *warp, const kcsim_insn *insn, uint32_t *rest) {
     const uint32_t *masks = kcsim_at(warp, insn->e);
     uint32_t wanted = masks[__builtin_ctz(*rest)], team = 0;
-    EACH_LANE(lane, *rest) if (masks[lane] == wanted) team |= 1u << lane;
+    KCSIM_EACH_LANE(lane, *rest) if (masks[lane] == wanted) team |= 1u << lane;
     *rest &= ~team;
     if (!(team & ~wanted)) return team;
     char text[96];
@@ -35,7 +30,7 @@ static uint32_t next_team(kcsim_warp *warp, const kcsim_insn *insn, uint32_t *re
 static void define_team(kcsim_warp *warp, const kcsim_insn *insn, uint32_t team) {
     bool defined = (warp->full[insn->a.slot] & team) == team;
     if (!warp->block->launch->track) return;
-    EACH_LANE(lane, team) {
+    KCSIM_EACH_LANE(lane, team) {
         if (!defined) kcsim_set_defined_bits(warp, insn->d, lane, insn->bytes, 0);
     }
     kcsim_set_defined(warp, insn->d, team, defined ? UINT32_MAX : 0);
@@ -52,7 +47,7 @@ static void check_exited(kcsim_warp *warp, uint32_t pc, uint32_t lanes) {
     const uint32_t *masks = kcsim_at(warp, insn->e);
     uint32_t gone = warp->apart & ~warp->live, bad = 0, named = 0;
     char text[120];
-    EACH_LANE(lane, lanes) {
+    KCSIM_EACH_LANE(lane, lanes) {
         if (masks[lane] & gone) bad |= 1u << lane;
         named |= masks[lane] & gone;
     }
@@ -100,7 +95,7 @@ void kcsim_do_shuffle(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint32_t operands = warp->full[insn->b.slot] & warp->full[insn->c.slot];
     for (uint32_t rest = mask; rest;)
         next_team(warp, insn, &rest);
-    EACH_LANE(lane, mask) {
+    KCSIM_EACH_LANE(lane, mask) {
         bool in_range;
         uint32_t from = source_lane((ptx_modifier)insn->mode, lane, b[lane], c[lane], &in_range);
         inside |= (uint32_t)in_range << lane;
@@ -112,7 +107,7 @@ void kcsim_do_shuffle(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     kcsim_put(warp, insn->d, result, 4, mask);
     kcsim_put_predicate(warp, insn->d2, inside, mask);
     if (!warp->block->launch->track) return;
-    EACH_LANE(reader, mask) {
+    KCSIM_EACH_LANE(reader, mask) {
         bool known = operands >> reader & 1 && !(absent >> reader & 1);
         kcsim_set_defined_bits(warp, insn->d, reader, 4, known ? bits[reader] : 0);
     }
@@ -129,7 +124,7 @@ void kcsim_do_vote(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
         bool holds = insn->mode == PTX_M_ALL   ? yes == team
                      : insn->mode == PTX_M_ANY ? yes != 0
                                                : yes == team || !yes;
-        EACH_LANE(lane, team) ballots[lane] = yes;
+        KCSIM_EACH_LANE(lane, team) ballots[lane] = yes;
         if (insn->mode == PTX_M_BALLOT) kcsim_put(warp, insn->d, ballots, 4, team);
         else kcsim_put_predicate(warp, insn->d, holds ? UINT32_MAX : 0, team);
         define_team(warp, insn, team);
@@ -142,12 +137,12 @@ void kcsim_do_match(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     memcpy(values, kcsim_at(warp, insn->a), insn->bytes * 32u);
     for (uint32_t rest = mask; rest;) {
         uint32_t team = next_team(warp, insn, &rest);
-        EACH_LANE(lane, team)
-        EACH_LANE(other, team)
+        KCSIM_EACH_LANE(lane, team)
+        KCSIM_EACH_LANE(other, team)
         if (memcmp(values + lane * insn->bytes, values + other * insn->bytes, insn->bytes) == 0)
             result[lane] |= 1u << other;
         bool all = result[__builtin_ctz(team)] == team;
-        EACH_LANE(member, team) if (insn->mode && !all) result[member] = 0;
+        KCSIM_EACH_LANE(member, team) if (insn->mode && !all) result[member] = 0;
         kcsim_put_predicate(warp, insn->d2, all ? UINT32_MAX : 0, team);
         kcsim_put(warp, insn->d, result, 4, team);
         /* The result is 32 bits wide whatever was compared. */
@@ -195,8 +190,8 @@ void kcsim_do_reduce(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     for (uint32_t rest = mask; rest;) {
         uint32_t team = next_team(warp, insn, &rest), first = (uint32_t)__builtin_ctz(team);
         uint32_t sum = values[first];
-        EACH_LANE(lane, team & (team - 1)) sum = reduce(insn, sum, values[lane]);
-        EACH_LANE(member, team) result[member] = sum;
+        KCSIM_EACH_LANE(lane, team & (team - 1)) sum = reduce(insn, sum, values[lane]);
+        KCSIM_EACH_LANE(member, team) result[member] = sum;
         kcsim_put(warp, insn->d, result, 4, team);
         define_team(warp, insn, team);
     }
@@ -206,7 +201,7 @@ void kcsim_do_elect(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask) {
     uint32_t leaders[32] = {0}, is_leader = 0;
     for (uint32_t rest = mask; rest;) {
         uint32_t team = next_team(warp, insn, &rest), leader = (uint32_t)__builtin_ctz(team);
-        EACH_LANE(lane, team) leaders[lane] = leader;
+        KCSIM_EACH_LANE(lane, team) leaders[lane] = leader;
         is_leader |= 1u << leader;
     }
     kcsim_put(warp, insn->d, leaders, 4, mask);

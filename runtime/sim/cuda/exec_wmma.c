@@ -59,8 +59,7 @@ static void check_rows(kcsim_warp *warp, const kcsim_insn *insn, uint32_t mask,
 
 static void load_piece(const kcsim_access *access, const piece *at, uint8_t *values,
                        uint64_t *bits) {
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    KCSIM_EACH_LANE(lane, access->mask) {
         memcpy(values + lane * access->insn->bytes + at->first, kcsim_host(access, lane), at->size);
         for (uint32_t i = 0; access->shadowed >> lane & 1 && i < at->size; i++)
             if (!kcsim_marks(access, lane)[i])
@@ -71,8 +70,7 @@ static void load_piece(const kcsim_access *access, const piece *at, uint8_t *val
 static void store_piece(const kcsim_access *access, const piece *at, kcsim_ref ref) {
     const uint8_t *values = kcsim_at(access->warp, ref);
     uint32_t holes = 0;
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    KCSIM_EACH_LANE(lane, access->mask) {
         uint64_t bits = kcsim_defined_bits(access->warp, ref, lane) >> 8 * at->first;
         memcpy(kcsim_host(access, lane), values + lane * access->insn->bytes + at->first, at->size);
         for (uint32_t i = 0; i < at->size; i++) {

@@ -18,6 +18,11 @@
 #include "runtime/sim/cuda/ptx.h"
 
 #define KCSIM_LANES 32
+/* The lanes of a mask, in order. */
+#define KCSIM_EACH_LANE(lane, lanes)                                                               \
+    for (uint32_t rest_##lane = (lanes), lane;                                                     \
+         rest_##lane && (lane = (uint32_t)__builtin_ctz(rest_##lane), true);                       \
+         rest_##lane &= rest_##lane - 1)
 
 typedef void (*kcsim_lane_fn)(void *restrict d, const void *a, const void *b, const void *c,
                               const void *e);

@@ -128,8 +128,7 @@ void kcsim_past_load(kcsim_past *past, const kcsim_access *access) {
     bool may = is_kept(access) && insn->bytes == insn->element && !kcsim_is_absent(insn->list[0]) &&
                ptx_has(insn->source, PTX_GROUP_SEMANTICS) != PTX_M_ACQUIRE &&
                !access->warp->clock_stands; /* it is watched for coming back to where it was */
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    KCSIM_EACH_LANE(lane, access->mask) {
         place *at = may ? older_place(past, access, lane) : NULL;
         if (at) give(access, lane, at);
         else kcsim_past_see(past, access, lane);

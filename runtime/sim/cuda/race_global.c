@@ -226,8 +226,7 @@ void kcsim_global_race_access(kcsim_access *access) {
     warp->global_steps++;
     mark now = mark_of(access), other = {.time = 0};
     uint32_t first = now.key - warp->id, bad = 0;
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    KCSIM_EACH_LANE(lane, access->mask) {
         uint64_t from = access->address[lane], end = from + access->size;
         now.lane = lane & 31;
         for (uint64_t at = from / 4 * 4; at < end; at += 4) {

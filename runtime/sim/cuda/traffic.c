@@ -48,8 +48,7 @@ static traffic ranges(const uint64_t *addresses, const uint32_t *sizes, uint32_t
     uint64_t end = 0, sector_end = 0;
     while (mask) {
         uint32_t least = (uint32_t)__builtin_ctz(mask);
-        for (uint32_t rest = mask; rest; rest &= rest - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        KCSIM_EACH_LANE(lane, mask) {
             if (addresses[lane] < addresses[least]) least = lane;
         }
         mask &= ~(1u << least);
@@ -91,8 +90,7 @@ static bool is_conflict_free(const uint64_t *addresses, uint32_t mask, uint32_t 
 /* How often the busiest bank has to answer. */
 static uint32_t wavefronts_of_pass(const uint64_t *addresses, uint32_t mask, uint32_t size) {
     uint32_t words = size < 4 ? 1 : size / 4, count[BANKS] = {0}, most = 0;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    KCSIM_EACH_LANE(lane, mask) {
         for (uint32_t i = 0; i < words; i++) {
             uint64_t word = addresses[lane] / 4 + i;
             bool seen = false;

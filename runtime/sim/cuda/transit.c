@@ -12,10 +12,6 @@
 #define MANY_PAGES 1024u /* given back between clusters that do not talk */
 #define TRIPS 16384u     /* the latest; older ones count as complete */
 #define LANDINGS 64u     /* of a block, the same */
-#define EACH_LANE(lane, lanes)                                                                     \
-    for (uint32_t rest_##lane = (lanes), lane;                                                     \
-         rest_##lane && (lane = (uint32_t)__builtin_ctz(rest_##lane), true);                       \
-         rest_##lane &= rest_##lane - 1)
 
 typedef struct trip {
     uint32_t number;      /* in the order of issues, from 1 */
@@ -172,7 +168,7 @@ uint32_t kcsim_transit_group(kcsim_warp *warp, bool bulk, uint32_t *lanes) {
     const uint32_t *committed = committed_of(warp, bulk);
     uint32_t group = committed[__builtin_ctz(*lanes)] + 1, together = 0;
     uint32_t *open = &departures->open[bulk][warp->index];
-    EACH_LANE(lane, *lanes) if (committed[lane] + 1 == group) together |= 1u << lane;
+    KCSIM_EACH_LANE(lane, *lanes) if (committed[lane] + 1 == group) together |= 1u << lane;
     *lanes = together;
     departures->used = true;
     for (trip *old = trip_of(transit, *open); old && old->count == group;
@@ -246,7 +242,7 @@ void kcsim_transit_observed(kcsim_block *home, const kcsim_warp *warp, uint64_t 
 
 void kcsim_transit_commit(kcsim_warp *warp, bool bulk, uint32_t lanes) {
     uint32_t *committed = committed_of(warp, bulk);
-    EACH_LANE(lane, lanes) committed[lane]++;
+    KCSIM_EACH_LANE(lane, lanes) committed[lane]++;
     warp->block->departures->used = true;
 }
 
@@ -255,7 +251,7 @@ void kcsim_transit_wait(kcsim_warp *warp, bool bulk, uint32_t lanes, uint64_t le
     uint32_t *link = &warp->block->departures->open[bulk][warp->index];
     for (trip *open; (open = trip_of(warp->block->worker->transit, *link));) {
         uint32_t done = 0;
-        EACH_LANE(lane, lanes & open->pending)
+        KCSIM_EACH_LANE(lane, lanes & open->pending)
         if (committed[lane] >= left + open->count) done |= 1u << lane;
         if (done && !open->waited) open->waited = warp->time[warp->id];
         open->pending &= ~done;
@@ -399,7 +395,7 @@ void kcsim_transit_check(kcsim_access *access) {
     walk at = {.warp = access->warp, .kind = access->kind}, first = at;
     uint32_t bad = 0, lanes = access->span.same ? access->mask & (0 - access->mask) : access->mask;
     if (!transit->written.used && !(stores && transit->read.used)) return;
-    EACH_LANE(lane, lanes) {
+    KCSIM_EACH_LANE(lane, lanes) {
         uint64_t from = access->address[lane], end = from + access->size;
         at.lane = lane;
         for (uint64_t i = from / 4 * 4; i < end; i += 4) {

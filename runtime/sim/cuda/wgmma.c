@@ -334,8 +334,7 @@ void kcsim_wgmma_touch(const kcsim_access *access) {
     bool local = access->home == access->warp->block;
     bool async = access->insn->kind == KCSIM_DO_BULK; /* the same proxy: no fence is wanted */
     if (local && !async) wgmma->states[access->warp->index].stored = now;
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    KCSIM_EACH_LANE(lane, access->mask) {
         uint64_t from = access->address[lane], end = from + access->size;
         for (uint64_t at = from / PIECE; at * PIECE < end && at < wgmma->pieces; at++) {
             if (local || async)
