@@ -100,10 +100,10 @@ int64_t kc_split_worth(kc_pass_context *pass, const kc_op *op, const kc_op *sche
     if (!fixed) return 1;
     kc_cost_choice wish = {0};
     kc_cost_problem p = kc_cost_of_product(pass->target, kc_op_pool(op), op);
-    const char *unit = schedule ? kc_attr_string(schedule, KC_ATTR_UNIT, p.unit) : p.unit;
-    if (strcmp(unit, p.unit) && strcmp(unit, "fma")) return 1; // `tile` says that there is none
-    p.unit = unit;
-    if (schedule) wish = kc_cost_wish(schedule, &p);
+    if (schedule) {
+        p.unit = kc_attr_string(schedule, KC_ATTR_UNIT, p.unit);
+        wish = kc_cost_wish(schedule, &p);
+    }
     return kc_cost_parts(pass->target, &p, &wish);
 }
 
