@@ -317,6 +317,7 @@ void kc_op_set_operand(kc_op *, int index, kc_value *);
 void kc_op_add_operand(kc_module *, kc_op *, kc_value *); // at the end, growing the last segment
 void kc_value_replace(kc_value *old, kc_value *by);        // every use
 bool kc_value_unused(const kc_value *);
+bool kc_op_unused(const kc_op *); // none of its results is used
 void kc_op_erase(kc_op *);                                 // results must be unused; its region goes with it
 // `by` takes the place of op's one result, and its name when it has none; op is erased.
 void kc_op_replace(kc_op *, kc_value *by);

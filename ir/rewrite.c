@@ -69,6 +69,12 @@ bool kc_value_unused(const kc_value *value) {
     return !value->uses;
 }
 
+bool kc_op_unused(const kc_op *op) {
+    for (int i = 0; i < op->n_results; i++)
+        if (!kc_value_unused(op->results[i])) return false;
+    return true;
+}
+
 static void drop_operands(kc_op *op) {
     for (int i = 0; i < op->n_operands; i++)
         unlink_use(&op->operands[i]);

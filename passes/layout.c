@@ -383,10 +383,7 @@ static void drop_unused(kc_block *block) {
     for (kc_op *op = block->last, *before; op; op = before) {
         before = op->previous;
         if (op->code == KC_OP_FOR || op->code == KC_OP_IF) drop_unused(op->body);
-        bool used = !kc_op_has(op, KC_PURE);
-        for (int i = 0; i < op->n_results; i++)
-            used = used || !kc_value_unused(kc_result(op, i));
-        if (!used) kc_op_erase(op);
+        if (kc_op_has(op, KC_PURE) && kc_op_unused(op)) kc_op_erase(op);
     }
 }
 

@@ -295,10 +295,7 @@ static bool drop_unused(kc_block *block) {
     bool changed = false;
     for (kc_op *op = block->last, *before; op; op = before) {
         before = op->previous;
-        bool used = !kc_op_has(op, KC_PURE);
-        for (int i = 0; i < op->n_results; i++)
-            used = used || !kc_value_unused(kc_result(op, i));
-        if (used) continue;
+        if (!kc_op_has(op, KC_PURE) || !kc_op_unused(op)) continue;
         kc_op_erase(op);
         changed = true;
     }

@@ -141,19 +141,13 @@ static bool needed_again(chooser *c, const kc_op *op) {
     return wanted_again(c, op, &kc_operand(op, 0)->type, seen);
 }
 
-static bool is_used(const kc_op *op) {
-    for (int i = 0; i < op->n_results; i++)
-        if (!kc_value_unused(kc_result(op, i))) return true;
-    return false;
-}
-
 // A reduced axis of symbolic extent that may be longer than a block holds. Rows that are read once
 // profit from being held only when they are so short that a block takes several.
 static bounded long_rows(chooser *c) {
     bounded row = {.symbol = -1};
     bool reread = false;
     KC_FOR_OPS(op, c->func->body) {
-        if (!kc_op_has(op, KC_REDUCTION) || !is_used(op)) continue;
+        if (!kc_op_has(op, KC_REDUCTION) || kc_op_unused(op)) continue;
         const kc_attr *axes = kc_attr_get(op, KC_ATTR_AXES);
         const kc_expr *extent = kc_operand(op, 0)->type.shape[axes->integers[axes->count - 1]];
         if (extent->kind != KC_EXPR_SYMBOL || kc_expr_max_value(c->pool, extent) <= SHORT_ROW)
@@ -191,7 +185,8 @@ static bounded product_rows(chooser *c) {
     bounded rows = {.symbol = -1};
     const kc_op *schedule = NULL;
     KC_FOR_OPS(op, c->func->body) {
-        if (op->code != KC_OP_MATMUL || rows.symbol >= 0 || !is_used(op) || is_thin(op)) continue;
+        if (op->code != KC_OP_MATMUL || rows.symbol >= 0 || kc_op_unused(op) || is_thin(op))
+            continue;
         const kc_type *type = &kc_result(op, 0)->type;
         const kc_expr *extent = type->shape[type->rank - 2];
         bool many = kc_expr_max_value(c->pool, extent) > few_rows[FEW_ROWS - 1];
